@@ -1,9 +1,9 @@
 """Targeted syntactic evaluation of language models.
 
-from tse_scorers import load_scorer, load_data, load_metric, run
+from tse_scorers import Agreement, load_scorer, run
 
 load_scorer("gpt2").sentence_logprobs(["The cat sits."])
-run("gpt2", suite="agreement", out="tse-results")
+run("gpt2", Agreement(limit=100), out="tse-results")
 """
 
 from importlib import import_module
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from .models.scorer import Scorer, Slot
     from .results import Results
     from .running import run
-    from .suites.registry import declared_columns as declared_columns  # for io, which knows no suites
-    from .suites.registry import make_suite
+    from .suites.agreement import Agreement
+    from .suites.german import German
+    from .suites.minimal_pairs import MinimalPairs
+    from .suites.regions import Regions
     from .training.inflection_ids import inflection_ids
     from .training.live import LiveEvaluation, evaluate_live
     from .training.trainer import SyntaxEvaluationCallback
@@ -27,8 +29,12 @@ __version__ = "0.2.0"
 """The only place of the version: the build reads it here."""
 
 __all__ = [
+    "Agreement",
+    "German",
     "LiveEvaluation",
+    "MinimalPairs",
     "OwnModel",
+    "Regions",
     "Results",
     "Scorer",
     "Slot",
@@ -38,12 +44,15 @@ __all__ = [
     "load_data",
     "load_metric",
     "load_scorer",
-    "make_suite",
     "run",
     "score_dataset",
 ]
 
 _MODULES = {
+    "Agreement": ".suites.agreement",
+    "German": ".suites.german",
+    "MinimalPairs": ".suites.minimal_pairs",
+    "Regions": ".suites.regions",
     "LiveEvaluation": ".training.live",
     "OwnModel": ".models.own_model",
     "Results": ".results",
@@ -56,8 +65,6 @@ _MODULES = {
     "load_data": ".io.bundle",
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",
-    "declared_columns": ".suites.registry",
-    "make_suite": ".suites.registry",
     "score_dataset": ".mapping",
 }
 

@@ -1,5 +1,5 @@
 """`python -m tse_scorers` is the command `tse`."""
 
-from .cli.app import main
+from .cli import main
 
 main()

@@ -13,7 +13,6 @@ from .models.options import EncoderInput, ModelKind, ModelOptions, Option, Optio
 from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model
 from .models.scorer import Scorer
 from .models.seq2seq import decoder_of
-from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -29,7 +28,7 @@ def load_scorer(
     pll: PseudoLikelihood | None = None,
     mntp: bool = False,
     encoder_input: EncoderInput | None = None,
-    bos: bool | None = None,
+    bos: bool = False,
     start_token: str | None = None,
     leading_space: bool = False,
     batch_tokens: int | None = None,
@@ -152,6 +151,8 @@ def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Sco
         )
     is_ngram = name.endswith((".json", *ngram.KENLM_SUFFIXES))
     options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
+    from .suites.published_scores import load_published
+
     return ngram.load(path) if is_ngram else load_published(path)
 
 

@@ -21,8 +21,7 @@ from .loading import load_scorer
 from .models.own_model import GivenModel
 from .models.scorer import Scorer, ask_continuations, ask_sentences, ask_words, each_once
 from .models.text import TooLongError, refusing_by_row
-from .suites.agreement.data.checks import check_numbers
-from .suites.agreement.data.tables import check_pairs, require_once
+from .suites.agreement import check_numbers, check_pairs, load_lemmas
 from .suites.gaps import MEASURES, NUMBERS, score_columns, score_gaps
 
 CHUNK = 10_000
@@ -154,15 +153,13 @@ def _lemma_table(lemmas: Lemmas) -> pd.DataFrame:
             f"Got a {type(lemmas).__name__} as lemmas; expected a table with the columns singular and plural. Give one "
             "split of a data set, a data frame, or a list of dicts."
         )
-    frame = pd.DataFrame(lemmas.to_pandas() if isinstance(lemmas, Dataset) else lemmas)
-    for require in (require_columns, require_text, require_once):
-        require(frame, [*NUMBERS], "The lemma list")
+    frame = load_lemmas(lemmas)
     if (frame["singular"] == frame["plural"]).all():
         raise ValueError(
             "All lemmas of the list have two equal forms, which are never compared; expected two different ones. "
             "Correct the columns singular and plural."
         )
-    return frame[[*NUMBERS]].reset_index(drop=True)
+    return frame
 
 
 @dataclass
@@ -343,7 +340,7 @@ def _gaps(lemmas: pd.DataFrame, has_verbs: bool, cutoffs: bool) -> _Question:
         if not has_verbs:  # checked with those of a lemma, of which nothing is kept
             usable = lemmas[lemmas["singular"] != lemmas["plural"]].iloc[0]
             pairs = pairs.assign(**dict(zip(VERBS, usable[[*NUMBERS]], strict=True)))
-        check_pairs(pairs, TABLE, "number")
+        check_pairs(pairs, TABLE)
         if has_verbs:
             check_numbers(pairs, lemmas, TABLE, allow_unverified=True)
 

@@ -1,278 +1,215 @@
-"""`Results`: what `run` returns, as rows, frames, a table, a picture and a comparison."""
+"""`Results`: the scores of output folders, as a frame of results and as items."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from .io.files import printable
-from .io.result_row import IDENTITY, ResultRow
-from .io.store import RESULTS_FILE, read_records
-from .report.numbers import MISSING, number
+from .io.rows import IDENTITY, frame_of
+from .io.store import Record, read_records
+from .io.systems import model_names, run_names
+from .suites import find_suite
 
 if TYPE_CHECKING:
-    from datasets import Dataset
-    from matplotlib.axes import Axes
-
-    from .io.runs import Runs
-    from .report.blocks import Table
-
-_SHORT = 12
-"""Rows that `repr` shows."""
-_NO_FORMULAS = ["mathjax_ignore", "tex2jax_ignore"]
-"""Classes of tables in which notebooks do not look for formulas: a model's name may have dollar signs."""
+    import matplotlib.axes
 
 
-class Results(Sequence[ResultRow]):
-    """Rows of results with the folder that they are in; made by `run` and by `Results.load`.
-
-    `results[0].score` is the score of the first row (0 to 1, correlations -1 to 1; NaN where nothing is scored), and
-    `results[0].group`, `.metric`, `.ci_low`, … say what it is. In a notebook, it shows as its `table`.
+class Results:
+    """The results of one or several output folders of `tse run`.
 
     Attributes:
-        folder: the output folder.
+        records: what the folders hold: one for each model on one suite and data.
+        systems: of each record, what its model is called: its name, with `@revision` and ` (folder)` where needed.
+        folders: the folders.
     """
 
-    def __init__(self, rows: Sequence[ResultRow], folder: Path | str) -> None:
-        self._rows = list(rows)
-        self.folder = Path(folder)
-        self._at = self.folder.absolute()  # a notebook may change its working directory
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.records = list(records)
+        self.folders = list(dict.fromkeys(record.folder.parent.parent for record in self.records))
+        self.systems = _systems(self.records, self.folders)
 
     @classmethod
-    def load(cls, folder: Path | str) -> "Results":
-        """Read the results of an output folder of `tse run`, of all its models and suites.
-
-        Raises:
-            ValueError: there are none, or a file is damaged.
-        """
-        if not isinstance(folder, str | Path):
-            raise TypeError(
-                f"Got folder={folder!r:.80} ({type(folder).__name__}); expected the path of an output folder."
-            )
-        folder = Path(folder)
-        rows = [row for record in read_records(folder) for row in record.rows]
-        if not rows:
-            raise ValueError(f"{folder} does not contain results. Make some with `tse run --out {folder}`.")
-        return cls(rows, folder)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> ResultRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> "Results": ...
-
-    def __getitem__(self, index: int | slice) -> "ResultRow | Results":
-        return self._some(self._rows[index]) if isinstance(index, slice) else self._rows[index]
-
-    def _some(self, rows: Sequence[ResultRow]) -> "Results":
-        some = Results(rows, self.folder)
-        some._at = self._at
-        return some
-
-    def __iter__(self) -> Iterator[ResultRow]:
-        return iter(self._rows)
-
-    def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shown = [
-            f"{row.model} {row.suite} {row.group} {row.metric} "
-            + (MISSING if row.score is None else number(row.score, 4))
-            for row in self._rows[:_SHORT]
-        ]
-        more = [f"… {len(self) - _SHORT} more"] if len(self) > _SHORT else []
-        return printable("\n".join([f"Results of {len(self)} rows in {self.folder}:", *shown, *more]))
-
-    def _repr_html_(self) -> str:
-        try:
-            table, scores = self.table(), self._table.scores
-        except ValueError as error:  # the folder is not as it was; a notebook would print a traceback
-            return f"<p>{escape(printable(str(error)))}</p><pre>{escape(repr(self))}</pre>"
-        from .report.headline import remarks
-
-        notes = "".join(f"<p>{escape(line)}</p>" for line in remarks(scores))
-        return printable(table.to_html(classes=_NO_FORMULAS) + notes)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return one row per result, with its score and the other columns of `results.json` that have a value."""
-        frame = pd.DataFrame([row.to_json() for row in self._rows])
-        return frame[[name for name in frame if name == "score" or frame[name].notna().any()]]
-
-    def to_dataset(self) -> "Dataset":
-        """Return `to_pandas` as a data set."""
-        from datasets import Dataset
-
-        return Dataset.from_pandas(self.to_pandas(), preserve_index=False)
+    def load(cls, *folders: Path | str) -> "Results":
+        """Read output folders; ValueError where one has no results, or a damaged file."""
+        records = []
+        for folder in dict.fromkeys(Path(folder) for folder in folders):
+            records += (found := read_records(folder))
+            if not found:
+                raise ValueError(f"{folder} has no results. Make some with `tse run --out {folder}`.")
+        return cls(records)
 
     @cached_property
-    def _runs(self) -> "Runs":
-        """The folder's results and scores of these models on these data; raises ValueError where others are there."""
-        from .io.runs import read_folder, runs_of
+    def frame(self) -> pd.DataFrame:
+        """The rows of results, see `io.rows.COLUMNS`, and `system`, what the model is called."""
+        named = zip(self.records, self.systems, strict=True)
+        return frame_of({**row, "system": system} for record, system in named for row in record.rows)
 
-        folder = read_folder(self._at)
-        stored = {frozenset(row.to_json().items()) for record in folder.records for row in record.rows}
-        if not all(frozenset(row.to_json().items()) in stored for row in self._rows):
-            raise ValueError(
-                f"The results in {self.folder} are no longer those that were read. Read them again with "
-                f"Results.load({str(self.folder)!r})."
-            )
-        runs = runs_of([folder])
-        identities = {tuple(row[column] for column in IDENTITY) for row in self._rows}
-        keys = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
-        return runs.only(pd.Series([key in identities for key in keys], runs.rows.index, dtype=bool))
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows of results as a frame."""
+        return self.frame.copy()
 
-    @property
-    def _table(self) -> "Table":
-        from .report.headline import standing
-        from .report.scores import best_first, headlines, tidy
+    def __len__(self) -> int:
+        return len(self.frame)
 
-        shown = standing(headlines(best_first(tidy(self._runs))))
-        return replace(shown, columns=("data", "measure"), intervals=True)
+    def __repr__(self) -> str:
+        return "\n\n".join(self.table(suite).to_string(index=False) for suite in self.frame["suite"].unique())
 
-    def _suite(self, chosen: str | None) -> str:
-        """Return the chosen suite, by its name in results, or the only one."""
-        from .suites.registry import own_name
+    def only(self, systems: Collection[str]) -> "Results":
+        """Return the results of some systems."""
+        kept = [
+            record for record, system in zip(self.records, self.systems, strict=True) if system in systems
+        ]
+        return Results(kept)
 
-        suites = list(dict.fromkeys(row.suite for row in self._rows))
-        return _one_of("suite", suites, chosen and own_name(chosen))
+    def of(self, suite: str, config: str | None = None) -> Mapping[str, Record]:
+        """Return the records of a suite (on one configuration of data), by the names of their systems."""
+        named = zip(self.systems, self.records, strict=True)
+        return {
+            system: record
+            for system, record in named
+            if record.signature["suite"] == suite and config in (None, record.signature["config"])
+        }
+
+    def table(self, suite: str | None = None, level: str | None = None) -> pd.DataFrame:
+        """Return scores with intervals, as the terminal prints them: a line per model and group, a column per measure.
+
+        Args:
+            suite: only this one.
+            level: whose groups are shown; by default the user's own conditions.
+        """
+        frame = self.frame if suite is None else self.frame[self.frame["suite"] == suite]
+        own = {name for record in self.records for name in record.facts.get("levels", ())}
+        shown = frame[frame["level"].isin(["all", *([level] if level else own)])]
+        headlines = {
+            m.name: m.label for s in shown["suite"].unique() for m in find_suite(s).measures if m.headline
+        }
+        shown = shown[shown["measure"].isin(list(headlines))]
+        group = shown["level"].where(shown["level"] == "all", shown["level"] + "=" + shown["value"])
+        cells = shown.assign(group=group, text=[with_interval(row) for row in shown.to_dict("records")])
+        index = ["system", "suite", "config", "group"]
+        wide = cells.pivot_table(index=index, columns="measure", values="text", aggfunc="last", sort=False)
+        names = [name for name in headlines if name in wide]
+        wide = (
+            wide[names]
+            .rename(columns=headlines)
+            .fillna("–")
+            .reset_index()
+            .rename(columns={"system": "model"})
+        )
+        return wide if len(wide["group"].unique()) > 1 else wide.drop(columns="group")
 
     def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
-        """Return the scores of each item: one row per item and model, with the columns of your own data.
-
-        `unit` is what intervals take as one unit, as in a mixed model: the subject noun (with `verb` for pairs), the
-        critical word, or your own `item` or `cluster`.
+        """Return scores item by item of all models, with the user's own columns, groups and texts.
 
         Args:
             suite: needed if there are results of several suites.
-            table: which table, if the suite has several: `contexts` (EW, MW) or `pairs` (TSE) of agreement.
+            table: if the suite has several, such as `contexts` (EW, MW) and `pairs` (TSE) of agreement.
 
         Raises:
-            ValueError: there are several suites or tables and none is chosen, or there is none of this name.
+            ValueError: there are several suites and none is named, or there is no such table.
         """
-        from .suites.registry import find_suite
-        from .suites.shown import with_identity
+        suites = list(dict.fromkeys(record.signature["suite"] for record in self.records))
+        if suite is None and len(suites) > 1:
+            raise ValueError(f"There are results of the suites {', '.join(suites)}. Name one of them.")
+        parts = []
+        for record in self.of(suite or suites[0]).values():
+            name = table or next((name for name in ("items", "pairs") if name in record.tables), "")
+            if name not in record.tables:
+                raise ValueError(f"There is no table {name!r}; expected one of {', '.join(record.tables)}.")
+            about = {key: value for key, value in record.identity.items() if key in IDENTITY}
+            frame = record.tables[name].read()
+            frame = frame.rename(columns={key: f"item_{key}" for key in about})  # the suites of regions
+            parts.append(frame.assign(**about))
+        if not parts:
+            raise ValueError(f"There are no results of the suite {suite!r}; there are {', '.join(suites)}.")
+        whole = pd.concat(parts, ignore_index=True)
+        return whole[[*IDENTITY, *(name for name in whole if name not in IDENTITY)]]
 
-        chosen = self._suite(suite)
-        frames: dict[str, list[pd.DataFrame]] = {}
-        for file in self._runs.scores(chosen):
-            frame = find_suite(chosen).item_table(file)
-            if frame is not None:
-                frames.setdefault(file.table, []).append(with_identity(frame, file))
-        return pd.concat(frames[_one_of("table", list(frames), table)], ignore_index=True)
+    def compare(self, **options: Any) -> pd.DataFrame:
+        """Compare the models; see `runs.compare.compare`."""
+        from .runs.compare import compare
 
-    def scores(self, measure: str) -> pd.DataFrame:
-        """Return the rows of one measure, as `to_pandas` has them: all models and groups.
+        return compare(self, **options)
+
+    def plot(self, measure: str | None = None, level: str = "all") -> "matplotlib.axes.Axes":
+        """Draw the scores of a measure with their intervals, and return matplotlib's axes.
 
         Args:
-            measure: its name: `ew`, `mw`, `tse`, `accuracy`, `auc`; at another point than that of the headline, with
-                it: `ew@top-0.9`, `accuracy@one_prefix`, `auc@1-2_dative`.
-
-        Raises:
-            ValueError: no suite of these results has such a measure, or nothing was scored at this point.
+            measure: such as `ew`; by default the leading one of the first suite.
+            level: whose groups are drawn: `group`, `paradigm`, …; by default the whole.
         """
-        from .suites.registry import find_suite
+        import matplotlib.pyplot as plt
 
-        if not isinstance(measure, str):
-            raise TypeError(
-                f"Got measure={measure!r:.80} ({type(measure).__name__}); expected its name, a text such as 'accuracy'."
-            )
-        suites = [find_suite(suite) for suite in dict.fromkeys(row.suite for row in self._rows)]
-        measures = {suite.name: suite.measure(measure) for suite in suites}
-        rows = [
-            row
-            for row in self._rows
-            if (suite_measure := measures.get(row.suite)) is not None and suite_measure.selects(row)
-        ]
-        if not rows:
-            names = ", ".join(str(declared) for suite in suites for declared in suite.measures)
+        suite = find_suite(self.frame["suite"].iloc[0]) if measure is None else None
+        name = measure or (suite.leading().name if suite else "")
+        rows = self.frame[self.frame["measure"].eq(name) & self.frame["level"].eq(level)]
+        if rows.empty:
+            known = ", ".join(self.frame["measure"].unique()[:12])
             raise ValueError(
-                f"There are no scores of the measure {measure!r}; expected one of {names or 'none'}, or another point."
+                f"There are no results of {name!r} at the level {level!r}; measures are {known}."
             )
-        return self._some(rows).to_pandas()
-
-    def table(self) -> pd.DataFrame:
-        """Return the headline scores as they are printed, with 95 % intervals: systems down, data and measures across.
-
-        A * marks intervals that are not reliable, because they are over fewer than 4 effective units.
-        """
-        return self._table.text().rename_axis(index=None)
-
-    def plot(self, suite: str | None = None) -> "list[Axes]":
-        """Draw the first picture of a suite's section of the report, and return its axes (`axes[0].figure` saves it).
-
-        Args:
-            suite: needed if there are results of several suites.
-
-        Raises:
-            ValueError: there are several suites and none is chosen, or the suite's section has no picture.
-        """
-        from .report.blocks import Plot
-        from .report.draw import draw, style
-        from .report.page import report_of
-
-        chosen = self._suite(suite)
-        report = report_of(self._runs.only(self._runs.rows["suite"] == chosen))
-        picture = next((block for block in report.blocks() if isinstance(block, Plot)), None)
-        if picture is None:
-            raise ValueError(f"The section of the suite {chosen!r} has no picture. Use table().")
-        with style():
-            return draw(picture).axes
-
-    def compare(
-        self,
-        other: "Results | None" = None,
-        reference: str | None = None,
-        by: str | Sequence[str] = (),
-        measure: str | Sequence[str] = (),
-    ) -> pd.DataFrame:
-        """Return the differences between systems on the items that both scored, as `tse compare` does.
-
-        All models of the two folders are compared with one reference.
-
-        Args:
-            other: results in another folder; None: the models of this one.
-            reference: the model that the others are compared with; by default the first one.
-            by: column or columns of your own data whose values are conditions, which are compared within each system;
-                only for measures that are means of items.
-            measure: name or names of what is compared, as in `scores`; by default the headline measures.
-
-        Returns:
-            One row per measure, group and system. `difference` (score minus the reference's), `ci_low`, `ci_high`
-            (95 %), `p`, `p_adjusted` (Holm), …; with `by`, the scores and contrasts of conditions.
-
-        Raises:
-            ValueError: there is nothing to compare, or data or options differ.
-        """
-        from .runs.comparing.compare import compare
-
-        if other is not None and not isinstance(other, Results):
-            raise TypeError(
-                f"Got a {type(other).__name__} to compare with; expected results, such as Results.load(folder)."
-            )
-        by = [by] if isinstance(by, str) else by
-        folders = list(dict.fromkeys([self._at, *([other._at] if other is not None else [])]))
-        measures = [measure] if isinstance(measure, str) else measure
-        comparison = compare(folders, reference, by=by, measures=measures)
-        return comparison.conditions if by else comparison.rows
+        axes = plt.figure().add_subplot()
+        for n, (system, of) in enumerate(rows.groupby("system", sort=False)):
+            arms = np.abs(of[["ci_low", "ci_high"]].to_numpy().T - of["score"].to_numpy())
+            places = np.arange(len(of)) + n / (len(self.systems) + 1)
+            axes.errorbar(of["score"], places, xerr=np.nan_to_num(arms), fmt="o", label=str(system))
+        first = rows[rows["system"] == rows["system"].iloc[0]]
+        axes.set_yticks(np.arange(len(first)), first["value"].where(first["value"] != "", "all").tolist())
+        axes.set_xlabel(name)
+        axes.invert_yaxis()
+        axes.legend()
+        return axes
 
 
-def _one_of(noun: str, names: Sequence[str], chosen: str | None) -> str:
-    """Return the chosen name, or the only one."""
-    if chosen in names or (chosen is None and len(names) == 1):
-        return chosen or names[0]
-    got = f"got {chosen!r}" if chosen else "got none"
-    raise ValueError(
-        f"There {'is' if len(names) == 1 else 'are'} {len(names)} {noun}{'s' * (len(names) != 1)} "
-        f"({', '.join(names) or 'none'}) and {got}; expected one of them. "
-        f"Choose it with {noun}=…, or look into {RESULTS_FILE}."
-    )
+def with_interval(row: Mapping[str, Any]) -> str:
+    """Print a score with its interval; * marks one that too few units carry, or that has none."""
+    if pd.isna(row["score"]):
+        return "–"
+    if pd.isna(row["ci_low"]):
+        return f"{number(row['score'])}*"
+    ends = f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
+    return f"{number(row['score'])} {ends}{'' if row['reliable'] else '*'}"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Print a number; what is not exactly 1 or 0 is not printed as such.
+
+    >>> number(0.905), number(0.9996), number(1.0), number(-0.0003), number(0.905, 2)
+    ('.905', '>.999', '1', '-.000', '.90')
+    """
+    half = 0.5 / 10**digits
+    if value in (0, 1):
+        return str(int(value))
+    if 1 - half <= value < 1:
+        return ">." + "9" * digits
+    if 0 < value < half:
+        return "<." + "0" * (digits - 1) + "1"
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
+    """Name the model of each record: `@revision` where one has several, ` (folder)` where several have it on one data."""
+    keys = [(record.signature["model"], record.signature["revision"]) for record in records]
+    names = model_names(model for model, _ in keys)
+    of_model: dict[str, set[str | None]] = {}
+    for model, revision in keys:
+        of_model.setdefault(model, set()).add(revision)
+    labels = [
+        names[model] + (f"@{revision or 'default'}" if len(of_model[model]) > 1 else "")
+        for model, revision in keys
+    ]
+    data = [
+        (label, record.signature["suite"], record.signature["config"])
+        for label, record in zip(labels, records)
+    ]
+    twice = {label for (label, *_), n in Counter(data).items() if n > 1}
+    runs = dict(zip(folders, run_names(folders), strict=True))
+    return [
+        f"{label} ({runs[record.folder.parent.parent]})" if label in twice else label
+        for label, record in zip(labels, records, strict=True)
+    ]

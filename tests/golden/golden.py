@@ -74,25 +74,13 @@ OWN_GAPS = pd.DataFrame(
 # ---- one job, its tables ----------------------------------------------------------------------------------
 
 
-def measure(row: pd.Series) -> str:
-    """Return the one name of what a row of results measures."""
-    if pd.notna(row.get("cutoff_side")) and (row["cutoff_side"], row["cutoff"]) != ("top", 1.0):
-        return f"{row['metric']}@{row['cutoff_side']}-{row['cutoff']:g}"
-    if pd.notna(row.get("method")) and row["method"] != "full":
-        return f"{row['metric']}@{row['method']}"
-    if pd.notna(row.get("variation_set")) and row["variation_set"] != "1-6":
-        return f"{row['metric']}@{row['variation_set']}"
-    return str(row["metric"])
-
-
 def results_table(results) -> pd.DataFrame:
     """Return rows of results by model, level, value and measure."""
     frame = results.to_pandas()
-    frame["measure"] = frame.apply(measure, axis=1)
     frame["value"] = frame["value"].str.replace(r"data-frame-\w{8}", "own", regex=True)
-    frame["model"] = frame["model"].map(lambda name: Path(name).name)
+    frame["model"] = frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
     frame = frame.reindex(columns=["model", "level", "value", "measure", *IN_RESULTS])
-    return frame.set_index(["model", "level", "value", "measure"])
+    return frame.fillna({"n_ties": 0}).set_index(["model", "level", "value", "measure"])
 
 
 def item_tables(results, tables: tuple[str | None, ...]) -> Tables:
@@ -115,15 +103,37 @@ TEXTS = (
 
 def by_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Index items by their model and texts, and keep their numbers; of many items, those that their texts choose."""
+    if "logprob_good" in frame and "pair_id" in frame:
+        frame = by_method(frame)
+    if "criterion" in frame:
+        frame = frame.assign(criterion=frame["criterion"].str.rpartition("/")[2])
     texts = [name for name in TEXTS if name in frame]
     key = frame[texts].fillna("").astype(str).agg(" | ".join, axis=1)
     key = key.str.replace(r"data-frame-\w{8}", "own", regex=True)
-    frame = frame.assign(text=key, model=frame["model"].map(lambda name: Path(name).name))
+    frame = frame.rename(columns={"ties": "tie"} if "criterion" in frame else {})
+    frame = frame.assign(
+        text=key, model=frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
+    )
     frame = frame[["model", "text", *filter(NUMBERS.fullmatch, frame)]]
     share = -(-len(frame) // MOST_ITEMS)
     frame = frame[[zlib.crc32(text.encode()) % share == 0 for text in frame["text"]]]
     frame = frame.assign(copy=frame.groupby(["model", "text"]).cumcount().astype(str))
     return frame.set_index(["model", "text", "copy"])
+
+
+def by_method(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per pair and method."""
+    parts = []
+    for method in filter(pairs.columns.__contains__, ("full", "one_prefix", "two_prefix")):
+        end = "" if method == "full" else f"_{method}"
+        asked = pairs if not end else pairs[pairs[f"{method}_method"].fillna(False).astype(bool)]
+        columns = {"sentence_good": "good", "sentence_bad": "bad", "correct": method, "tie": f"ties{end}"}
+        columns |= {f"logprob_{side}": f"logprob_{side}{end}" for side in ("good", "bad")}
+        if end and "score_good" in asked:
+            columns |= {f"score_{side}": f"logprob_{side}{end}" for side in ("good", "bad")}
+        values = {name: asked[column] for name, column in columns.items()}
+        parts.append(asked.assign(method=method, **values))
+    return pd.concat(parts, ignore_index=True)
 
 
 def run_job(
@@ -136,19 +146,23 @@ def run_job(
 
         asked = {name: value() if callable(value) else value for name, value in options.items()}
         model_options = asked.pop("model_options", {}) | ({"dtype": dtype} if dtype else {})
-        results = run(
-            models() if callable(models) else models,
-            out=out,
-            report=False,
-            model_options=model_options,
-            **asked,
-        )
+        given = models() if callable(models) else models
+        results = run(given, asked_suite(**asked), out, report=False, **model_options)
         return {"results": results_table(results), **item_tables(results, tables or (None,))}
 
     jobs = {"": job}
     if double:
         jobs[" float64"] = lambda out: job(out, "float64")
     return jobs
+
+
+def asked_suite(suite: str = "", data=None, **options):
+    """Return a suite by its name, or the one that reads some data, with its options."""
+    from tse_scorers.suites import find_suite, suite_of
+
+    return (find_suite(suite) if suite else suite_of(data))(
+        **{"data": data} if data is not None else {}, **options
+    )
 
 
 def six_paradigms() -> str:

@@ -17,23 +17,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .environment import environment
 from .files import printable, slug, write_atomically, write_text
-from .result_row import ResultRow
-from .signatures import Identity, RequestContent, Signature
+from .rows import IDENTITY, Row, plain
 from .systems import position
 
 RUNS = "runs"
 RECORD_FILE = "record.json"
 RESULTS_FILE = "results.json"
 REPORT_FILE = "report.html"
-SINGLE = "scores"
-"""The table of a suite that has only one."""
-ROWS = "rows"
-"""The name under which suites declare the metrics of their rows of results."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +44,15 @@ class StoredTable:
         """The names of its columns."""
         return list(self._opened().schema_arrow.names)
 
-    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read the table, or some of its columns; a ValueError says what to do where that is not possible."""
-        missing = [column for column in columns or () if column not in self.column_names]
-        if missing:
-            raise ValueError(
-                f"{self.path} has no column {', '.join(missing)}. Another version of `tse run` wrote it; run the "
-                "evaluation again."
-            )
+    def read(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Read the table, or those of some columns that it has; a ValueError says what to do where it is damaged.
+
+        Lists are arrays.
+        """
+        there = None if columns is None else [name for name in columns if name in self.column_names]
         try:
             with self._opened() as file:
-                return file.read(None if columns is None else list(columns)).replace_schema_metadata()
+                return file.read(there).to_pandas()
         except (OSError, pa.ArrowException) as error:
             raise unusable(self.path, error) from error
 
@@ -75,47 +70,43 @@ class Record:
 
     Attributes:
         folder: its folder.
-        signature: what was asked of what, known before the model is loaded: equal signatures are equal scores.
-        facts: what else decides the scores and was found when they were made; `identity` is what rows are about.
-        request: what the user asked for, as it was typed.
-        computed: how the scores were computed: batches, device, kernels.
-        environment: versions and machine.
+        signature: what was asked of what, known before the model is loaded: equal signatures are equal scores. It has
+            `suite`, `dataset`, `config`, `model` and `revision`, which all rows have, too.
+        facts: what else decides the scores and was found when they were made.
+        request: the command as it was typed, and what does not decide scores: `series`, whether it is a revision of one.
+        environment: versions, machine, and how the scores were computed.
         created: when, in nanoseconds since 1970: the order of results.
         rows: of results.
     """
 
     folder: Path
     signature: Mapping[str, Any]
-    facts: Signature
-    request: RequestContent = field(default_factory=RequestContent)
-    computed: Mapping[str, object] = field(default_factory=dict)
-    environment: Mapping[str, object] = field(default_factory=environment)
+    facts: Mapping[str, Any]
+    request: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=environment)
     created: int = field(default_factory=time.time_ns)
-    rows: Sequence[ResultRow] = ()
+    rows: Sequence[Row] = ()
 
     @property
-    def identity(self) -> Identity:
-        """Suite, dataset, config, model and revision, which all rows have."""
-        return self.facts["identity"]
+    def identity(self) -> Row:
+        """Suite, dataset, config, model and revision."""
+        return {name: self.signature.get(name) for name in IDENTITY}
 
     @property
-    def described(self) -> Signature:
-        """The facts, with how the scores were computed and the request."""
-        described: Signature = {**self.facts, "computed": self.computed}
-        if self.request:
-            described["request"] = self.request
-        return described
+    def options(self) -> Mapping[str, Any]:
+        """The options of the suite that were given."""
+        return self.signature.get("options") or {}
 
     @cached_property
     def tables(self) -> dict[str, StoredTable]:
         """Its tables by name."""
         return {path.stem: StoredTable(path) for path in sorted(self.folder.glob("*.parquet"))}
 
-    def read(self) -> dict[str, pa.Table]:
+    def read(self) -> dict[str, pd.DataFrame]:
         """Read all tables."""
         return {name: table.read() for name, table in self.tables.items()}
 
-    def write(self, tables: Mapping[str, pa.Table] | None = None) -> "Record":
+    def write(self, tables: Mapping[str, pd.DataFrame] | None = None) -> "Record":
         """Write tables in the place of earlier ones (None: leave them), then the record; return it.
 
         Raises:
@@ -130,12 +121,12 @@ class Record:
             for name, table in tables.items():
                 write_parquet(table, self.folder / f"{name}.parquet")
         content = {key: value for key, value in vars(self).items() if key in _WRITTEN}
-        content["rows"] = [row.to_json() for row in self.rows]
+        content["rows"] = [plain(row) for row in self.rows]
         write_text(self.folder / RECORD_FILE, json.dumps(content, indent=1, default=str) + "\n")
         return self
 
 
-_WRITTEN = ("signature", "facts", "request", "computed", "environment", "created")
+_WRITTEN = ("signature", "facts", "request", "environment", "created")
 
 
 def unusable(path: Path, why: object) -> ValueError:
@@ -149,11 +140,10 @@ def read_record(folder: Path) -> Record | None:
     path = folder / RECORD_FILE
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        rows = [ResultRow.from_json(row) for row in content.pop("rows")]
-        record = Record(folder, **content, rows=rows)
-        _ = [record.identity[key] for key in ("suite", "config", "model")]
-        if not (isinstance(record.created, int) and isinstance(record.request, dict)):
-            raise TypeError("created is no whole number, or request no object")
+        record = Record(folder, **content)
+        _ = [record.signature[name] for name in IDENTITY]
+        if not isinstance(record.created, int):
+            raise TypeError("created is no whole number")
         return record
     except FileNotFoundError:
         return None
@@ -174,7 +164,7 @@ def read_records(out: Path) -> list[Record]:
     found = (read_record(path.parent) for path in out.glob(f"{RUNS}/*/{RECORD_FILE}"))
     records = sorted(filter(None, found), key=lambda record: (record.created, record.folder.name))
     groups = [tuple(map(record.identity.get, ("suite", "dataset", "config", "model"))) for record in records]
-    series = {group for group, record in zip(groups, records, strict=True) if record.facts.get("series")}
+    series = {group for group, record in zip(groups, records, strict=True) if record.request.get("series")}
     first = {group: place for place, group in reversed([*enumerate(groups)])}
     places = [
         (first[group], position(str(record.identity.get("revision")) if group in series else ""))
@@ -191,20 +181,37 @@ def record_folder(out: Path, model: str, suite: str, config: str | None) -> Path
 def write_results(out: Path) -> list[Record]:
     """Write `results.json` from the records of an output folder, and return them."""
     records = read_records(out)
-    lines = ",\n".join(f"  {json.dumps(row.to_json())}" for record in records for row in record.rows)
+    lines = ",\n".join(f"  {json.dumps(plain(row))}" for record in records for row in record.rows)
     write_text(out / RESULTS_FILE, f'{{\n "results": [\n{lines}\n ]\n}}\n')
     return records
 
 
-def write_parquet(table: pa.Table, path: Path) -> None:
+def write_parquet(frame: pd.DataFrame, path: Path) -> None:
     """Write a table of scores completely or not at all; floats are split by bytes, which makes them a third smaller."""
-    floats = [part.name for part in table.schema if pa.types.is_floating(part.type)]
-    others = [name for name in table.column_names if name not in floats]
+    columns = {str(name): _array(column) for name, column in frame.items()}
+    table = pa.table(columns)
+    floats = [name for name, column in columns.items() if pa.types.is_floating(column.type)]
     with write_atomically(path) as file:
         pq.write_table(
-            table.replace_schema_metadata(), file, compression="zstd", compression_level=9, use_dictionary=others,
-            use_byte_stream_split=floats,
+            table, file, compression="zstd", compression_level=9, use_byte_stream_split=floats,
+            use_dictionary=[name for name in columns if name not in floats],
         )  # fmt: skip
+
+
+def _array(column: "pd.Series[Any]") -> pa.Array:
+    """Return a column for Parquet: numbers, booleans and lists of them as they are, all else as text."""
+    kind = column.dtype
+    if isinstance(kind, np.dtype) and kind != object:
+        return pa.array(column.to_numpy(), from_pandas=True)
+    if not isinstance(kind, pd.StringDtype) and not any(
+        isinstance(cell, list | np.ndarray) for cell in column[:1]
+    ):
+        if pd.api.types.infer_dtype(column, skipna=True) in ("boolean", "integer", "floating"):
+            return pa.array(column, from_pandas=True)
+        column = column.map(str, na_action="ignore").astype("string")
+    array = pa.array(column, from_pandas=True)
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
 
 
 def as_written(signature: Mapping[str, object]) -> Any:
@@ -221,7 +228,7 @@ def differences(earlier: Mapping[str, Any], current: Mapping[str, Any]) -> Itera
     changed = [key for key in {**earlier, **current} if earlier.get(key) != current.get(key)]
     causes = [key for key in changed if key not in _HASHES] or changed
     for key in causes:
-        if key in ("options", "model_options", "scorer"):
+        if key in ("options", "model_options", "scorer", "facts"):
             yield from differences(earlier.get(key) or {}, current.get(key) or {})
         else:
             values = [_shown(of.get(key)) for of in (earlier, current)]
@@ -232,7 +239,6 @@ _HASHES = {
     "data": "the data have changed",
     "lemmas": "the lemma list has changed",
     "revision": "the model's weights have changed",
-    "source_sha256": "the sentences have changed",
 }
 """Hashes tell a user nothing, and may follow from other changes."""
 

@@ -19,7 +19,7 @@ from ..engine.plan import Indices, Plan, plain_rows
 from ..engine.progress import Progress, within
 from ..engine.run import TokenReader
 from .forms import State, Step
-from .options import Option, OptionError, PseudoLikelihood, checked_value
+from .options import Option, OptionError, PseudoLikelihood, check_value
 from .pretrained import PretrainedScorer
 from .scorer import Logprobs, Slot
 from .text import (
@@ -81,7 +81,8 @@ class MaskedScorer(PretrainedScorer):
         self._pll_is_default = pll is None
         self._mntp = mntp
         self.signature |= {"kind": "masked", **({"mntp": True} if mntp else {})}
-        self._use_pll(checked_value("pll", pll, PseudoLikelihood | None) or "within_word_l2r")
+        check_value("pll", pll, PseudoLikelihood | None)
+        self._use_pll(pll or "within_word_l2r")
 
     def _use_pll(self, pll: str, pll_of: str | None = None) -> None:
         self.pll = pll

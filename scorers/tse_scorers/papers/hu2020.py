@@ -1,14 +1,14 @@
 """Surprisals of regions, interactions and suites of Hu et al. (2020), SyntaxGym, on results of the suite regions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from ..io.runs import ScoreFile
+from ..io.store import Record
 from ..report.blocks import Block, Plain, Plot, Table
-from ..report.scores import ALL, MOST_ACROSS, drawn
-from ..suites.regions.scores import REGIONS
+from ..report.scores import MOST_ACROSS, drawn
+from ..suites.base import ALL
 from .published import rows as published_rows
 
 MOST_PANELS = 4
@@ -20,13 +20,13 @@ INTERACTION = (
 )
 
 
-def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) -> dict[str, Sequence[Block]]:
+def parts(rows: pd.DataFrame, records: Mapping[str, Record]) -> dict[str, Sequence[Block]]:
     """Return the tables and figures of tidy rows on one data set, by heading."""
     return {
-        "By suite and criterion": criteria(rows[rows["metric"] == "criterion_accuracy"]),
-        "Surprisal of regions": surprisals(rows[rows["metric"] == "region_surprisal"]),
-        "Interactions": interactions(rows[rows["metric"] == "region_interaction"]),
-        "Coverage": coverage(tables(REGIONS)),
+        "By suite and criterion": criteria(rows[rows["name"] == "criterion_accuracy"]),
+        "Surprisal of regions": surprisals(rows[rows["name"] == "region_surprisal"]),
+        "Interactions": interactions(rows[rows["name"] == "region_interaction"]),
+        "Coverage": coverage(records),
     }
 
 
@@ -36,7 +36,7 @@ def published(rows: pd.DataFrame) -> pd.DataFrame:
     items = published_rows("hu2020")
     items = items.assign(value=items["value"].str.rpartition("/")[0] + "/1")
     items = items.merge(ours[["value", "measure"]].drop_duplicates(), on="value")
-    keys = ["source", "system", "suite", "metric", "measure"]
+    keys = ["source", "system", "suite", "name", "measure"]
     suites = items.groupby([*keys, "value"], sort=False)["score"].mean().reset_index()
     overall = suites.groupby(keys, sort=False)["score"].mean().reset_index()
     return pd.concat([suites.assign(level="criterion"), overall.assign(level=ALL, value="")])
@@ -81,13 +81,13 @@ def interactions(rows: pd.DataFrame) -> list[Block]:
     return [table] if len(rows) else []
 
 
-def coverage(files: Mapping[str, ScoreFile]) -> list[Block]:
+def coverage(records: Mapping[str, Record]) -> list[Block]:
     """Return how many regions and tokens there are, and how many lack a surprisal."""
     counts = {}
-    for system, file in files.items():
-        of = file.read(["n_tokens", "n_straddling", "surprisal_bits"])
+    for system, record in records.items():
+        of = record.tables["regions"].read(["n_tokens", "surprisal_bits"])
         unscored = np.isnan(of["surprisal_bits"].to_numpy(dtype=float)).sum()
-        counts[system] = [len(of), of["n_tokens"].sum(), of["n_straddling"].sum(), unscored]
-    columns = ["regions", "tokens", "tokens across two regions", "regions without a surprisal"]
+        counts[system] = [len(of), of["n_tokens"].sum(), unscored]
+    columns = ["regions", "tokens", "regions without a surprisal"]
     frame = pd.DataFrame.from_dict(counts, orient="index", columns=columns).astype(int)
     return [Plain("regions_coverage", "Regions and tokens.", frame)] if counts else []

@@ -1,16 +1,16 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of the suite agreement."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from ..io.runs import ScoreFile
+from ..io.store import Record
 from ..report.blocks import Block, Plain, Plot, Table
 from ..report.headline import noted
-from ..report.scores import ALL, MOST_ACROSS, drawn
-from ..suites.agreement.data.paper_examples import positions
+from ..report.scores import MOST_ACROSS, drawn
+from ..suites.base import ALL
 from .published import rows as published_rows
 
 NAME = "Newman et al. 2021"
@@ -26,7 +26,7 @@ FIGURES = {
         "covered mass",
         "The probability of both forms of the verbs that EW counts (Figure 3).",
     ),
-    "share_without_lemmas": (
+    "without_lemmas": (
         "share of contexts",
         "Contexts without a verb within the cut-off (Figure 4).",
     ),
@@ -41,49 +41,44 @@ WHY_CUT_OFF = (
 )
 
 
-def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) -> dict[str, Sequence[Block]]:
+def parts(rows: pd.DataFrame, records: Mapping[str, Record]) -> dict[str, Sequence[Block]]:
     """Return the paper's tables and figures of tidy rows on one data set, by heading."""
     rows = _in_order(rows)
     few, which = drawn(rows[rows["source"].eq("run") & rows["score"].notna()], MOST_ACROSS)
     return {
         "By construction": [*table2(rows), *overview(few, which)] if rows["level"].ne(ALL).any() else [],
         "Likely and unlikely verbs": figures(few, which),
-        "The most probable words": table3(tables("top_forms"), which),
+        "The most probable words": table3(records, which),
     }
 
 
 def published(rows: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 for the constructions of a run on the paper's data, and means over these with our weights."""
-    of_paper = rows["dataset"].isin(["agreement_templates", "blimp_agreement"]) & rows["forms"].ne("all")
-    ours = uncut(rows[rows["source"].eq("run") & rows["level"].eq("group") & of_paper])
-    counts = ours.groupby(["config", "metric", "value"])["n"].agg(["min", "max"]).reset_index()
+    of_paper = rows["dataset"].isin(["agreement_templates", "blimp_agreement"])
+    ours = rows[rows["source"].eq("run") & rows["level"].eq("group") & of_paper & rows["name"].isin(METRICS)]
+    counts = ours.groupby(["config", "name", "value"])["n"].agg(["min", "max"]).reset_index()
     paper = published_rows("newman2021").query("table == '2'").drop(columns="n")
-    paper = paper.merge(counts, on=["config", "metric", "value"])
-    paper = paper.assign(measure=paper["metric"].map(METRICS))
+    paper = paper.merge(counts, on=["config", "name", "value"])
+    paper = paper.assign(measure=paper["name"].map(METRICS))
     # what a masked model sees goes on after the gap, so it has more contexts than a causal one
     n = paper["min"].where(paper["system"] == CAUSAL, paper["max"]).astype(float)
-    keys = ["source", "system", "suite", "metric", "measure"]
+    keys = ["source", "system", "suite", "name", "measure"]
     sums = paper.assign(weighted=paper["score"] * n, n=n).groupby(keys, sort=False)[["weighted", "n"]].sum()
     total = (sums["weighted"] / sums["n"]).rename("score").reset_index().assign(level=ALL, value="")
     return pd.concat([paper[list(total)], total], ignore_index=True)
 
 
-def uncut(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the scores over the whole distribution; TSE and published rows have no cut-off."""
-    return rows[rows["cutoff"].isna() | (rows["cutoff_side"].eq("top") & rows["cutoff"].eq(1.0))]
-
-
 def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Sort rows by construction, as the data does, all of them last, and by measure; systems keep their order."""
-    metrics = list(dict.fromkeys([*METRICS, *rows["metric"]]))
-    order = [rows["metric"].map(metrics.index), pd.factorize(rows["value"])[0], rows["level"].eq(ALL)]
+    names = list(dict.fromkeys([*METRICS, *rows["name"]]))
+    order = [rows["name"].map(names.index), pd.factorize(rows["value"])[0], rows["level"].eq(ALL)]
     rows = rows.assign(label=rows["label"].where(rows["level"] != ALL, "All constructions"))
     return rows.iloc[np.lexsort(order)]
 
 
 def table2(rows: pd.DataFrame) -> list[Block]:
     """Return EW, MW and TSE by construction; as published, folded."""
-    shown = uncut(rows[rows["metric"].isin(METRICS)])
+    shown = rows[rows["name"].isin(METRICS)]
     ours, theirs = shown[shown["source"] == "run"], shown[shown["source"] != "run"]
     title, across = TITLE if len(theirs) else "by construction.", ("measure", "system")
     tables = [noted(Table("table2", f"Scores {title}", ours, columns=across, intervals=False))]
@@ -100,7 +95,7 @@ def table2(rows: pd.DataFrame) -> list[Block]:
 
 def overview(rows: pd.DataFrame, which: str) -> list[Block]:
     """Return a picture of Table 2: a panel for each measure."""
-    shown = uncut(rows[rows["metric"].isin(METRICS)])
+    shown = rows[rows["name"].isin(METRICS)]
     points = shown.assign(panel=shown["measure"], series=shown["system"], y=shown["score"])
     title = f"Scores with 95 % intervals; hollow: too few verbs to rely on it; dashed: guessing.{which}"
     return [Plot("agreement_overview", title, "dots", points, "score")] if len(points) else []
@@ -108,7 +103,10 @@ def overview(rows: pd.DataFrame, which: str) -> list[Block]:
 
 def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     """Return the scores by cut-off, a panel for each construction: on the left the least probable p, right the most."""
-    cuts = rows[["cutoff_side", "cutoff"]].dropna().drop_duplicates().sort_values(["cutoff_side", "cutoff"])
+    base, point = (rows["name"].str.partition("@")[part] for part in (0, 2))
+    side, cutoff = (point.where(point != "", "top-1").str.split("-", n=1).str[part] for part in (0, 1))
+    rows = rows.assign(base=base, cutoff_side=side, cutoff=cutoff.astype(float))[base.isin(list(FIGURES))]
+    cuts = rows[["cutoff_side", "cutoff"]].drop_duplicates().sort_values(["cutoff_side", "cutoff"])
     if len(cuts) < 2:  # over all forms, there is the whole distribution alone
         return []
     cuts["x"] = np.arange(len(cuts)) + 1.5 * cuts["cutoff_side"].eq("top").to_numpy()
@@ -123,7 +121,7 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     points = points.iloc[np.lexsort([points["x"], points.groupby(["panel", "label"], sort=False).ngroup()])]
     found: list[Block] = [WHY_CUT_OFF]
     for metric, (axis, title) in FIGURES.items():
-        name, of, is_folded = f"cutoffs_{metric}", points[points["metric"] == metric], metric != "ew"
+        name, of, is_folded = f"cutoffs_{metric}", points[points["base"] == metric], metric != "ew"
         chance, note = (0.5, OF_SCORES) if metric in METRICS else (None, "")
         title += " Over each model's own verbs." * bool(own.notna().any()) + note + which
         if len(of):
@@ -133,20 +131,44 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     return found
 
 
-def table3(files: Mapping[str, ScoreFile], which: str) -> list[Block]:
+def probable_forms(record: Record) -> pd.DataFrame:
+    """Return the most probable words at each gap: `context`, `group`, `prefix`, `suffix`, `rank`, `form`, `probability`,
+    `status` (`correct`, `incorrect`, or "" for a word that is no form of a listed verb).
+    """
+    table = record.tables["contexts"].read(
+        ["context", "group", "number", "prefix", "suffix", "words", "probabilities"]
+    )
+    if "words" not in table:
+        return pd.DataFrame()
+    table = table.explode(["words", "probabilities"], ignore_index=True)
+    table = table.rename(columns={"words": "form", "probabilities": "probability"}).astype(
+        {"probability": float}
+    )
+    lemmas = record.tables["lemmas"].read(["singular", "plural"])
+    word, is_singular = table["form"].str.strip().str.lower(), table["number"] == "singular"
+    in_singular, in_plural = (word.isin(set(lemmas[number].str.lower())) for number in ("singular", "plural"))
+    right, wrong = in_singular.where(is_singular, in_plural), in_plural.where(is_singular, in_singular)
+    rank = table.groupby(["context", "group"], sort=False).cumcount() + 1
+    return table.assign(rank=rank, status=np.select([right, wrong], ["correct", "incorrect"], ""))
+
+
+def table3(records: Mapping[str, Record], which: str) -> list[Block]:
     """Return the most probable words at some gaps, marked as right or wrong; the paper's two gaps first."""
-    names = ["context_id", "group", "prefix", "suffix", "rank", "form", "probability", "status"]
     frames = []
-    for system, file in list(files.items())[:MOST_ACROSS]:
-        forms = file.read(names)
-        contexts = forms.drop_duplicates(["group", "context_id"])
+    for system, record in list(records.items())[:MOST_ACROSS]:
+        forms = probable_forms(record)
+        if forms.empty:
+            continue
+        contexts = forms.drop_duplicates(["group", "context"])
         turn = np.array(contexts.groupby("group", sort=False).cumcount())  # evenly over the constructions
-        papers = positions(contexts)
-        turn[papers] = -1
-        chosen = contexts.iloc[np.argsort(turn, kind="stable")[: EXAMPLES + len(papers)]]
-        place = forms["context_id"].map({of: place for place, of in enumerate(chosen["context_id"])})
+        is_papers = (
+            contexts["prefix"].str.strip().isin(published_rows("newman2021")["prefix"].dropna().str.strip())
+        )
+        turn[is_papers.to_numpy() & ~contexts["prefix"].duplicated().to_numpy()] = -1
+        chosen = contexts.iloc[np.argsort(turn, kind="stable")[: EXAMPLES + int((turn < 0).sum())]]
+        place = forms["context"].map({of: place for place, of in enumerate(chosen["context"])})
         shown = forms.assign(place=place, system=system).dropna(subset=["place"])
-        shown = shown.drop_duplicates(["context_id", "rank"])
+        shown = shown.drop_duplicates(["context", "rank"])
         frames.append(shown.sort_values(["place", "rank"], kind="stable"))
     if not frames:
         return []

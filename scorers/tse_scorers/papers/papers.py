@@ -1,7 +1,7 @@
 """The papers whose tables `tse reproduce` makes again. It imports nothing heavy, so that names are checked at once."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,17 +65,15 @@ class Paper:
     without_source: str = ""
 
 
-def _paper(parts: Sequence[dict[str, Any]], models: Mapping[str, dict[str, Any]], **described: Any) -> Paper:
-    return Paper(
-        parts=tuple(Part(**part) for part in parts),
-        models={name: PaperModel(**model) for name, model in models.items()},
-        **described,
-    )
+def _paper(content: dict[str, Any]) -> Paper:
+    parts = tuple(Part(**part) for part in content.pop("parts"))
+    models = {name: PaperModel(**model) for name, model in content.pop("models").items()}
+    return Paper(**content, parts=parts, models=models)
 
 
 PAPERS: Mapping[str, Paper] = {
-    name: _paper(**described)
-    for name, described in json.loads(
+    name: _paper(content)
+    for name, content in json.loads(
         Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
     ).items()
 }

@@ -9,6 +9,12 @@ from ..io.bundle import shipped_table
 
 @cache
 def rows(paper: str) -> pd.DataFrame:
-    """Return the published numbers of a paper, with the columns of `published_results`; do not change them."""
+    """Return the published numbers of a paper; do not change them.
+
+    The columns are those of `published_results`, and `name`: the measure, as results call it (`ew`, `auc@1-2_dative`).
+    """
     every = shipped_table("published_results", "rows").to_pandas()
-    return every[every["paper"] == paper].reset_index(drop=True)
+    point = every["variation_set"].where(every["variation_set"] != "1-6")
+    point = point.fillna(every["method"].where(every["method"] != "full"))
+    name = every["metric"] + ("@" + point).fillna("")
+    return every.assign(name=name)[every["paper"] == paper].reset_index(drop=True)

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..io.result_row import group_name
 from ..io.store import Record
 from ..io.systems import basename
 from ..models.options import ModelOptions
 from ..report.numbers import number
 from ..runs.jobs import Failure, Job
 from ..runs.run import Announce, run_models, silent
-from ..suites.contract import Suite
-from ..suites.registry import make_suite
+from ..suites import find_suite
+from ..suites.base import Suite
 from . import published
+from .newman2021 import probable_forms
 from .papers import Paper, describe
 
-JOINED = "metric", "level", "value", "cutoff_side", "cutoff", "method", "variation_set", "prefix", "suffix"
+JOINED = "name", "level", "value", "prefix", "suffix"
 """What a number is about: the columns by which ours and the published ones are joined."""
-SHOWN = "group", "variation_set", "metric", "form"
+SHOWN = "group", "measure", "form"
 """The same, as it is shown; a form is a word at a gap, its group the text around it."""
 
 
@@ -84,7 +84,7 @@ class Reproduction:
             model=self.table["model"].map(basename), absolute=self.table["difference"].abs()
         )
         return (
-            rows.groupby(["model", "system", "metric"], sort=False)
+            rows.groupby(["model", "system", "measure"], sort=False)
             .agg(
                 n=("difference", "count"),
                 mean=("difference", "mean"),
@@ -133,16 +133,15 @@ def reproduce(
     names = {} if models or is_of_people else {each.model: name for name, each in described.models.items()}
     meant = {job.model: names.get(job.model) for job in jobs}
     for suite in suites:
-        note(f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items")
+        note(f"Data: {suite.dataset}/{suite.config}, {len(suite.items):,} items")
     for model, system in meant.items():
         note(f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table"))
-    ours, failures = [], []
-    for suite in suites:
-        records, failed, _ = run_models(suite, jobs, out, announce=announce, keep_going=True)
-        failures += failed
-        ours.append(pd.DataFrame([row for record in records for row in record.rows]))
-        if records and theirs["prefix"].notna().any():
-            ours.append(_probable_forms(records, theirs))
+    records, failures, _ = run_models(suites, jobs, out, announce=announce, keep_going=True)
+    ours = [
+        pd.DataFrame([row for record in records for row in record.rows]).rename(columns={"measure": "name"})
+    ]
+    if records and theirs["prefix"].notna().any():
+        ours.append(_probable_forms(records, theirs))
     if not any(map(len, ours)):
         explanations = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
@@ -174,7 +173,7 @@ def numbers(paper: str, table: str | None) -> pd.DataFrame:
 def _means(rows: pd.DataFrame, table: str, level: str, values: "pd.Series[str] | str" = "") -> pd.DataFrame:
     """Return means by the values of a level, as rows of a table."""
     rows = rows.assign(table=table, level=level, value=values)
-    keys = ["table", "source", "system", "metric", "level", "value", "method", "variation_set"]
+    keys = ["table", "source", "system", "name", "level", "value"]
     return rows.groupby(keys, sort=False, dropna=False)["score"].mean().reset_index()
 
 
@@ -185,7 +184,7 @@ def _newman2021(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _warstadt2020(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies by paradigm (Table 4), and their means by phenomenon and over all (Table 3)."""
-    paradigms = rows[rows["metric"] == "accuracy"]
+    paradigms = rows[rows["name"] == "accuracy"]
     phenomena = _means(paradigms, "3", "phenomenon", paradigms["phenomenon"])
     return pd.concat([_means(paradigms, "3", "all"), phenomena, paradigms])
 
@@ -195,8 +194,8 @@ def _rochereau2020(cells: pd.DataFrame) -> pd.DataFrame:
     own = cells[cells["repeats_table"].isna()]
     places = own["value"].str.split("|", expand=True)
     of_models = own[own["source"] == "paper"]
-    six = of_models[of_models["variation_set"] == "1-6"]
-    wide = own[own["variation_set"] == "1-6"].pivot(index="value", columns="system", values="score")
+    six = of_models[of_models["name"] == "auc"]
+    wide = own[own["name"] == "auc"].pivot(index="value", columns="system", values="score")
     r = (
         wide[six["system"].unique()]
         .corrwith(wide["human"])
@@ -206,10 +205,9 @@ def _rochereau2020(cells: pd.DataFrame) -> pd.DataFrame:
     )
     about = {
         "source": "paper",
-        "metric": "human_pearson",
+        "name": "human_pearson",
         "level": "all",
         "value": "",
-        "variation_set": "1-6",
     }
     return pd.concat(
         [
@@ -239,16 +237,19 @@ _TABLES: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 def _probable_forms(records: Sequence[Record], theirs: pd.DataFrame) -> pd.DataFrame:
     """Return a run's probable words at the gaps of Table 3 of Newman et al. (2021), as rows of results."""
     gaps = theirs.dropna(subset="prefix").set_index("prefix")["suffix"].to_dict()
-    frames = [pd.DataFrame()]
+    frames = []
     for record in records:
-        if "top_forms" not in record.tables:
-            continue
-        forms = record.tables["top_forms"].read(["prefix", "suffix", "form", "probability"]).to_pandas()
-        forms = forms.assign(**{side: forms[side].str.strip() for side in ("prefix", "suffix")})
-        if record.facts.get("kind") not in ("masked", "seq2seq"):  # what follows a gap is not read
+        forms = probable_forms(record)
+        forms = forms.assign(
+            **{side: forms[side].str.strip() for side in ("prefix", "suffix") if side in forms}
+        )
+        if len(forms) and record.facts.get("kind") not in (
+            "masked",
+            "seq2seq",
+        ):  # what follows a gap is not read
             forms["suffix"] = forms["prefix"].map(gaps)
         forms = forms.rename(columns={"form": "value", "probability": "score"})
-        frames.append(forms.assign(model=record.identity["model"], metric="probability", level="form", n=1))
+        frames.append(forms.assign(model=record.identity["model"], name="probability", level="form", n=1))
     return pd.concat(frames)
 
 
@@ -261,11 +262,12 @@ def _compared(theirs: pd.DataFrame, ours: pd.DataFrame, meant: Mapping[str, str 
     system = joined["model"].map(meant)
     joined = joined[system.isna() | (system == joined["system"])]
     if joined["level"].eq("criterion").all():  # the mean over the suites that were run
-        by = joined.groupby(["system", "model", "metric"], sort=False)
+        by = joined.groupby(["system", "model", "name"], sort=False)
         means = by.agg(published=("published", "mean"), ours=("ours", "mean"), n=("n", "sum")).reset_index()
         joined = pd.concat([joined, means.assign(level="all", value="")], ignore_index=True)
     joined["difference"] = joined["ours"] - joined["published"]
-    joined["group"] = list(map(group_name, joined["level"], joined["value"]))
+    joined["group"] = joined["value"].where(joined["level"] != "all", "all")
+    joined["measure"] = joined["name"]
     of_suite, of_form = joined["level"] == "criterion", joined["level"] == "form"
     joined.loc[of_suite, "group"] = joined["value"].str.removesuffix("/1")
     if of_form.any():
@@ -279,13 +281,14 @@ def _suites(described: Paper, source: Path | None, limit: int | None) -> tuple[l
     """Return the suites that can be made, and a sentence for each that cannot."""
     suites, left_out = [], []
     for part in described.parts:
-        options = {**part.options, "limit": limit}
+        options = {**part.options, **({} if limit is None else {"limit": limit})}
         if source is not None and part.source:
             options[part.source] = source
         elif source is None:
             options |= part.without_source
         try:
-            suites.append(make_suite(part.suite, **options))
+            suites.append(find_suite(part.suite)(**options))
+            _ = suites[-1].items
         except ValueError as error:
             get = "" if source else part.where
             left_out.append(f"{options.get('data', part.suite)}: {error} {get}".strip())

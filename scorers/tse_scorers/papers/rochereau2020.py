@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from ..io.runs import ScoreFile
+from ..io.store import Record
 from ..report.blocks import Block, Plot, Table
-from ..report.scores import ALL, drawn
+from ..report.scores import drawn
 from ..statistics import Units, mean
-from ..suites.variation_sets.estimate.intervals import set_aucs
-from ..suites.variation_sets.measures import KIND_LABELS
+from ..suites.base import ALL
+from ..suites.german import KINDS, German, set_aucs
 from .published import rows as published_rows
 
 NAME = "Rochereau et al. 2020"
@@ -38,10 +38,12 @@ CONTRASTS = (
 _NUMBER = ["panel", "measure"]
 
 
-def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) -> dict[str, Sequence[Block]]:
+def parts(rows: pd.DataFrame, records: Mapping[str, Record]) -> dict[str, Sequence[Block]]:
     """Return the paper's tables and figures of tidy rows on one data set, by heading."""
-    correlations = rows[rows["metric"].str.startswith("human_")]
-    rows = _in_order(rows[rows["metric"] == "auc"], "source", ("run", "people", "paper"))
+    kind = rows["name"].str.partition("@")[2]
+    rows = rows.assign(variation_set=kind.where(kind != "", KINDS[0]))
+    correlations = rows[rows["name"].str.startswith("human_")]
+    rows = _in_order(rows[rows["name"].str.startswith("auc")], "source", ("run", "people", "paper"))
     if rows.empty:
         return {}
     rows = rows.drop_duplicates(["system", "variation_set", "level", "value"], keep="last")
@@ -50,8 +52,8 @@ def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) 
     overall = _in_order(rows[rows["level"] == ALL], "variation_set", SETS)
     title = "AUC by the case that is doubled (Table 4)."
     table4 = Table("german_table4", title, overall, "system", ("kind",), intervals=False)
-    columns = ["template", "case_order", "positions", "logprob"]
-    aucs = {system: set_aucs(file.read(columns)) for system, file in tables("scores").items()}
+    columns = ["template", "cases", "positions", "logprob"]
+    aucs = {system: set_aucs(record.tables["items"].read(columns)) for system, record in records.items()}
     return {
         "Which orders": [KEY, _means(six, "case_order", ORDERS, "german_table2", "case order (Table 2)")],
         "Which roles": [_means(six, "role", ROLES, "german_table3", "role assignment (Table 3)")],
@@ -65,11 +67,13 @@ def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) 
 def published(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the AUCs of the paper's models and people: the cells, and their means as the metric takes them."""
     paper = published_rows("rochereau2020")
-    paper = paper[paper["repeats_table"].isna() & rows["metric"].eq("auc").any()].replace({"system": SYSTEMS})
-    paper = paper.assign(measure=paper["variation_set"].map(KIND_LABELS))
+    paper = paper[paper["repeats_table"].isna() & rows["name"].eq("auc").any()].replace({"system": SYSTEMS})
+    paper = paper.assign(
+        measure=paper["name"].map({measure.name: measure.label for measure in German.measures})
+    )
     order, role = (paper["value"].str.split("|").str[place] for place in (0, 1))
     values = {"cell": paper["value"], "case_order": order, "role": role, ALL: ""}
-    keys = ["source", "system", "suite", "metric", "measure", "variation_set", "level", "value"]
+    keys = ["source", "system", "suite", "name", "measure", "level", "value"]
     every = pd.concat([paper.assign(level=level, value=value) for level, value in values.items()])
     return every.groupby(keys, sort=False)["score"].mean().reset_index()
 
@@ -178,13 +182,13 @@ def agreement(rows: pd.DataFrame, correlations: pd.DataFrame) -> list[Block]:
     by_kind = wide.groupby(level="variation_set", sort=False)
     r = pd.DataFrame({kind: of.drop(columns=PEOPLE).corrwith(of[PEOPLE]) for kind, of in by_kind})
     r = r.rename_axis(index="system", columns="variation_set").T.stack().rename("score").reset_index()
-    ours = correlations[correlations["metric"] == "human_pearson"]
+    ours = correlations[correlations["name"].str.startswith("human_pearson")]
     ours = ours[[*keys, "ci_low", "ci_high", "reliable", "n_units_effective"]]
     shown = r.merge(ours, how="left", on=keys).merge(sources, on="system")
     shown = shown.assign(kind=shown["variation_set"].map(SETS), measure="r", usable=False)
     title = "Pearson's r between the 36 cells of people and each model, intervals over templates (Table 5)."
     blocks = [Table("german_table5", title, shown, "system", ("kind",), bars="")]
-    names = correlations["metric"].str.removeprefix("human_").str.capitalize()
+    names = correlations["name"].str.extract("human_([a-z]+)")[0].str.capitalize()
     three = correlations.assign(measure=names, usable=False)[correlations["variation_set"] == "1-6"]
     title = "Three correlations with the cells of people, of sets that double any case."
     last = Table("german_agreement", title, three, "system", ["measure"], folded=True, bars="")

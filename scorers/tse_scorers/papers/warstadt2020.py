@@ -1,6 +1,6 @@
 """Tables 3 and 4 and Figures 1 to 6 of Warstadt et al. (2020), BLiMP; and Pythia's scores (Biderman et al. 2023)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,12 @@ import pandas as pd
 import scipy  # whose parts are imported when they are used
 
 from ..io.bundle import metric_modules, shipped_table
-from ..io.runs import ScoreFile
+from ..io.store import Record
 from ..report.blocks import Block, Plot, Table
-from ..report.scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, MOST_DRAWN, drawn, places_in_series
+from ..report.scores import LEAST_OF_SERIES, MOST_ACROSS, MOST_DRAWN, drawn, places_in_series
 from ..statistics import Units, mean
-from ..suites.minimal_pairs.estimate.intervals import with_units
-from ..suites.minimal_pairs.shown import phenomenon_name
+from ..suites import find_suite
+from ..suites.base import ALL
 from .published import rows as published_rows
 
 NAME = "Warstadt et al. 2020"
@@ -54,9 +54,10 @@ WHAT_PREDICTS = (
 GROWTH = "Gain in accuracy per doubling of the training, by the numbers of revisions, beside published ones (Figure 5)."
 
 
-def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) -> dict[str, Sequence[Block]]:
+def parts(rows: pd.DataFrame, records: Mapping[str, Record]) -> dict[str, Sequence[Block]]:
     """Return the paper's tables and figures of tidy rows on one data set, by heading."""
-    rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+    method = rows["name"].str.partition("@")[2]
+    rows = rows.assign(method=method.where(method != "", "full"))
     methods = [method for method in METHODS if method in set(rows["method"])]
     of_method = rows[rows["method"].isin(methods[:1])]
     few, which = drawn(rows)
@@ -66,16 +67,15 @@ def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) 
         "Accuracy by phenomenon": by_level(of_method, "phenomenon", "pairs_table", "Table 3"),
         "Accuracy by paradigm": by_level(of_method, "paradigm", "pairs_paradigms", "Table 4"),
         "Who agrees with whom": correlations(paradigms, which),
-        "What predicts a right answer": predictors(tables("scores"), which),
-        "Conditions of agreement": conditions(paradigms, tables("scores"), which),
+        "What predicts a right answer": predictors(records, which),
+        "Conditions of agreement": conditions(paradigms, records, which),
         "Whole sentences and prefixes": prefixes(few, which),
     }
 
 
 def published(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies of published models and of people over the paradigms of a run: each, and means by group."""
-    ours = rows[rows["level"].eq("paradigm") & rows["metric"].eq("accuracy")]
-    ours = ours[ours["method"].fillna("full") == "full"]
+    ours = rows[rows["level"].eq("paradigm") & rows["name"].eq("accuracy")]
     models = published_rows("warstadt2020").query("metric == 'accuracy' and level == 'paradigm'")
     pythia = published_rows("biderman2023")
     last = places_in_series(pythia["revision"])
@@ -91,7 +91,7 @@ def published(rows: pd.DataFrame) -> pd.DataFrame:
     levels = {"paradigm": single["value"], "phenomenon": phenomena, "field": fields, ALL: ""}
     every = pd.concat([single.assign(level=level, value=value) for level, value in levels.items()])
     means = every.groupby(["source", "system", "level", "value"], sort=False)["score"].mean().reset_index()
-    return means.assign(suite="minimal_pairs", metric="accuracy", measure="accuracy", method="full")
+    return means.assign(suite="minimal_pairs", name="accuracy", measure="accuracy")
 
 
 def _places() -> Any:
@@ -111,6 +111,10 @@ def curves(rows: pd.DataFrame, of_run: pd.DataFrame) -> pd.DataFrame:
     groups = [table.assign(level=ALL, value=""), table.assign(level="phenomenon", value=table["phenomenon"])]
     means = pd.concat(groups).groupby(["level", "value", "label", "x"], sort=False)["y"].mean().reset_index()
     return means.merge(panels, on=["level", "value"])
+
+
+def _phenomenon(value: str) -> str:
+    return find_suite("minimal_pairs").group_name("phenomenon", value)
 
 
 def by_level(rows: pd.DataFrame, level: str, name: str, number: str) -> list[Block]:
@@ -143,17 +147,18 @@ def correlations(paradigms: pd.DataFrame, which: str) -> list[Block]:
     return [Plot("blimp_figure1", title, "heat", points, "", "r", chance=None, span=(-1, 1))]
 
 
-def predictors(files: Mapping[str, ScoreFile], which: str) -> list[Block]:
+def predictors(records: Mapping[str, Record], which: str) -> list[Block]:
     """Return accuracy against length, perplexity, log-probability and confidence; intervals are over paradigms."""
-    columns = "method paradigm sentence_good logprob_good logprob_bad n_tokens_good correct".split()
+    columns = "paradigm good logprob_good logprob_bad n_tokens_good full".split()
     points = []
-    for system, file in list(files.items())[:MOST_DRAWN]:
-        pairs = file.read(columns)
-        known = np.isfinite(pairs[["logprob_good", "logprob_bad"]].astype(float)).all(axis=1)
-        pairs = pairs[known & pairs["method"].eq("full")]
+    for system, record in list(records.items())[:MOST_DRAWN]:
+        pairs = record.tables["items"].read(columns)
+        if not set(columns) <= set(pairs):
+            continue
+        pairs = pairs[np.isfinite(pairs[["logprob_good", "logprob_bad"]].astype(float)).all(axis=1)]
         good, bad = pairs["logprob_good"], pairs["logprob_bad"]
         properties = {
-            "length (words)": pairs["sentence_good"].str.split().str.len().astype(float),
+            "length (words)": pairs["good"].str.split().str.len().astype(float),
             "log10 perplexity per token": -good / pairs["n_tokens_good"] / np.log(10),
             "log-probability": good,
             "confidence": (good - bad).abs(),
@@ -172,20 +177,18 @@ def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
     bins = [rows for _, rows in pairs[enough].groupby(codes[enough])]
     points = []
     for rows in bins:  # pairs of one paradigm are alike
-        found = mean(rows["correct"].to_numpy(dtype=float), Units(rows["paradigm"], "paradigms"))
+        found = mean(rows["full"].to_numpy(dtype=float), Units(rows["paradigm"], "paradigms"))
         points.append((x[rows.index].mean(), found.mean, len(rows), found.low, found.high, found.reliable))
     return pd.DataFrame(points, columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
 
 
-def conditions(paradigms: pd.DataFrame, files: Mapping[str, ScoreFile], which: str) -> list[Block]:
+def conditions(paradigms: pd.DataFrame, records: Mapping[str, Record], which: str) -> list[Block]:
     """Return means of paradigms by condition, where a run has all paradigms of at least two of a panel."""
     chosen = {name for _, groups in CONDITIONS.values() for group in groups.values() for name in group}
     pairs_of = {}
-    for system in files.keys() & set(paradigms["system"]):
-        columns = ["method", "paradigm", "sentence_good", "sentence_bad", "correct", "cluster", "item"]
-        pairs = files[system].read_known(columns)
-        is_first = pairs["method"] == next(of for of in METHODS if (pairs["method"] == of).any())
-        pairs_of[system] = with_units(pairs[is_first & pairs["paradigm"].isin(chosen)])
+    for system in records.keys() & set(paradigms["system"]):
+        pairs = records[system].tables["items"].read()
+        pairs_of[system] = pairs[pairs["paradigm"].isin(chosen)].reset_index(drop=True)
     blocks: list[Block] = []
     for number, (title, groups) in CONDITIONS.items():
         points = [
@@ -207,9 +210,9 @@ def _mean(of: pd.DataFrame, pairs: pd.DataFrame | None) -> dict[str, Any]:
     """Return the mean of some paradigms of a system, with its interval if it is ours."""
     if pairs is None:
         return {"y": float(of["score"].astype(float).mean()), "reliable": True}
-    pairs = pairs[pairs["paradigm"].isin(of["value"])]
-    units = Units(pairs["word"], "critical words", strata=pairs["stratum"], weighting="strata")
-    found = mean(pairs["correct"].to_numpy(dtype=float), units)
+    pairs, suite = pairs[pairs["paradigm"].isin(of["value"])], find_suite("minimal_pairs")
+    measure = suite.measure(str(of["name"].iloc[0]))
+    found = mean(pairs[measure.column].to_numpy(dtype=float), suite.units(pairs, measure, "phenomenon"))
     return {"y": found.mean, "ci_low": found.low, "ci_high": found.high, "reliable": found.reliable}
 
 
@@ -226,7 +229,7 @@ def growth(rows: pd.DataFrame) -> list[Block]:
             fits.append((name, label, fit.slope, fit.slope - margin, fit.slope + margin))
     points = pd.DataFrame(fits, columns=["series", "label", "y", "ci_low", "ci_high"])
     theirs = slopes.assign(series=slopes["system"].map(SYSTEMS) + " (published)", y=slopes["score"])
-    theirs = theirs.assign(label=theirs["value"].map(phenomenon_name))
+    theirs = theirs.assign(label=theirs["value"].map(_phenomenon))
     points = pd.concat([points, theirs.loc[theirs["label"].isin(points["label"]), ["series", "label", "y"]]])
     return [Plot("blimp_figure5", GROWTH, "dots", points, "gain per doubling", chance=0.0)] if fits else []
 
@@ -239,7 +242,7 @@ def prefixes(rows: pd.DataFrame, which: str) -> list[Block]:
     for method in ("one_prefix", "two_prefix"):
         both = wide.reindex(columns=["full", method]).astype(float).dropna().rename(columns=METHODS)
         values = both.index.get_level_values("value")
-        phenomena = [phenomenon_name(_places().get(of, ("other paradigms",))[0]) for of in values]
+        phenomena = [_phenomenon(_places().get(of, ("other paradigms",))[0]) for of in values]
         both = both.reset_index().rename(columns={"system": "panel"}).assign(label=phenomena)
         means = both.groupby(["panel", "label"], sort=False).mean(numeric_only=True).reset_index()
         overall = means.groupby("panel", sort=False).mean(numeric_only=True).reset_index()

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..runs.comparing.comparable import listed
+from ..results import Results
+from ..runs.comparable import listed, notices
 from ..statistics import MIN_RELIABLE_UNITS, enough_units
 from ..statistics.printed import is_above
-from ..suites.measure import Measure, leading
-from ..suites.registry import find_suite
+from ..suites import find_suite
+from ..suites.base import ALL, Measure
 from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
-from .scores import ALL, headlines
+from .scores import best_first, headlines, last_revisions, tidy
 
 INTERVALS = (
     ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
@@ -39,6 +40,27 @@ def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
     answers: list[Block] = [text for data, of in of_data for text in answer(of, "" if is_single else data)]
     shown = lines if is_single else ours
     return [*answers, *notices, standing(shown)]
+
+
+def first_screen(results: Results) -> list[str | Table]:
+    """Return what the terminal prints of results: the first screen of the page, and what intervals are over."""
+    every = tidy(results)
+    rows = last_revisions(every)
+    lines = headlines(rows)
+    blocks: list[str | Table] = []
+    for block in summary(best_first(rows)):
+        if isinstance(block, Table) and rows["data"].nunique() == 1:
+            block = replace(block, title=str(rows["data"].iloc[0]))
+        blocks += [block] if isinstance(block, str | Table) else []
+    said = list(remarks(lines))
+    for data, of in lines.groupby("data", sort=False):
+        start = f"{data}: " if rows["data"].nunique() > 1 else ""
+        said += [start + sentence for sentence in basis(of)]
+    for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
+        said += notices(results.of(suite, config))
+    if len(rows) < len(every):
+        said.append("Only the last revision of each long series is shown here; the report has the curves.")
+    return [*blocks, *dict.fromkeys(said)]
 
 
 def standing(lines: pd.DataFrame) -> Table:
@@ -86,7 +108,7 @@ def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
         text = f"{first['system']} {reaches} {score}{_above(first, others)}."
     if usable.empty:
         return [f"{data}: {text}" if data else text[:1].upper() + text[1:]]
-    lowest, words = _lowest(rows, first["system"]), leading(find_suite(first["suite"]).measures).words
+    lowest, words = _lowest(rows, first["system"]), find_suite(first["suite"]).leading().words
     if data:  # their sections say what a measure is
         return [" ".join(filter(None, [f"{data}: {text}", lowest]))]
     more = [lowest, f"{first['measure']}: {words}." if words else ""]
@@ -113,7 +135,7 @@ def _above(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
 
 def _lowest(rows: pd.DataFrame, system: str) -> str:
     """Name the group of the leading measure in which a system has its lowest score."""
-    level = leading(find_suite(rows["suite"].iloc[0]).measures).main_level
+    level = find_suite(rows["suite"].iloc[0]).leading().main_level
     level = level or next((of for of in rows["level"] if of != ALL), ALL)
     is_shown = (
         rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
@@ -162,7 +184,8 @@ def basis(lines: pd.DataFrame) -> list[str]:
             parts.append(f"intervals over {ranged(each['n_units'])} {unit}{lemmas}, worth {equal} equal ones")
         why = f" ({measure.why_excluded})" if measure.why_excluded else ""
         parts += [f"excluded {ranged(of['n_excluded'])}{why}"] if (of["n_excluded"] > 0).any() else []
-        parts += [f"ties {ranged(of['n_ties'])}, which {measure.ties}"] if (of["n_ties"] > 0).any() else []
+        never = "count half" if measure.base == "auc" else "are never correct"
+        parts += [f"ties {ranged(of['n_ties'])}, which {never}"] if (of["n_ties"] > 0).any() else []
         said.setdefault("; ".join(parts), []).append(label)
     return [f"{', '.join(labels)}: {text}." for text, labels in said.items()]
 

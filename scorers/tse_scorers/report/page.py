@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..io.files import check_folder, printable, write_text
-from ..io.runs import OutputFolder, Runs, read_runs
 from ..io.tables import write_table
-from ..runs.comparing.comparable import listed
+from ..results import Results
+from ..runs.comparable import listed, notices
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import counted, summary
 from .scores import best_first, last_revisions, published_of, tidy
-from .sections import notices_of, sections_of, settings
+from .sections import sections_of, settings
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -50,42 +50,34 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, missing: Sequence[str] = (), every: pd.DataFrame | None = None) -> Report:
-    """Return what is shown of runs; `missing` models could not be scored; `every` are its `tidy` rows, if known."""
-    every = tidy(runs) if every is None else every
+def report_of(results: Results, missing: Sequence[str] = ()) -> Report:
+    """Return what is shown of results; `missing` models could not be scored."""
+    every = tidy(results)
     rows = published_of(best_first(last_revisions(every)))
-    notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
-    of_data = rows[["suite", "config", "data"]].drop_duplicates()
-    for suite, config, data in of_data.itertuples(index=False, name=None):
+    said = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
+    for suite, config, data in (
+        rows[["suite", "config", "data"]].drop_duplicates().itertuples(index=False, name=None)
+    ):
         start = f"{data}: " if rows["data"].nunique() > 1 else ""
-        of_this = notices_of(runs, str(suite), None if pd.isna(config) else str(config))
-        notices += [start + notice for notice in of_this]
-    sections = sections_of(runs, rows, every)
-    return Report(
-        counted(rows), summary(rows, notices), notices, sections, settings(runs, set(rows["system"]))
-    )
+        said += [start + notice for notice in notices(results.of(suite, config))]
+    sections = sections_of(results, rows, every)
+    return Report(counted(rows), summary(rows, said), said, sections, settings(results, set(rows["system"])))
 
 
-def write_report(
-    out: Path | str,
-    folders: Sequence[Path | str | OutputFolder] | None = None,
-    rows: pd.DataFrame | None = None,
-) -> Path:
+def write_report(out: Path | str, results: Results | None = None) -> Path:
     """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
-        out: where they go; by default also the run that is reported.
-        folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
-        rows: their `tidy` rows, where these are known: all outcomes were read for them.
+        out: where they go.
+        results: what is reported; by default the results of this folder.
 
     Raises:
-        ValueError: a folder has no results, or a file cannot be written.
+        ValueError: the folder has no results, or a file cannot be written.
     """
     out = Path(out)
-    sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
-    paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
-    missing = [Path(model).name for path in paths for model in not_scored(path)]
-    report = report_of(read_runs(sources), missing, rows)
+    results = results or Results.load(out)
+    missing = [Path(model).name for folder in results.folders for model in not_scored(folder)]
+    report = report_of(results, missing)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
@@ -93,15 +85,14 @@ def write_report(
     return out / "report.html"
 
 
-def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float = COLUMN) -> Path:
+def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
     """Write each table as LaTeX (booktabs), each figure as PDF, and `tables.csv` into a folder, and return it.
 
-    Figures are `width` inches wide: `COLUMN` or `TEXT`. Raises ValueError if a folder of `tse run` has no results, or a
-    file cannot be written.
+    Figures are `width` inches wide: `COLUMN` or `TEXT`. Raises ValueError if a file cannot be written.
     """
     from .draw import draw, style
 
-    report = report_of(read_runs(folders))
+    report = report_of(results)
     _write_tables(report, out)
     for block in report.blocks():
         if block is report.summary[-1] and isinstance(block, Table):  # its caption says what does not compare

@@ -1,7 +1,7 @@
 """Scores as one tidy frame: every table, figure and sentence is made of its rows. Published scores are rows, too.
 
 A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
-`measure` (its label: `EW`, `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
+`name` (of the measure in results: `ew@top-0.9`), `measure` (its label: `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
 `ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `part` (whether it is from a part of the data), `unlike` (of
 another part or over other lemmas than most), and `usable`: whether it can be the best of its place.
 
@@ -10,21 +10,21 @@ all of them score, from the stored outcomes, and `score_own_lemmas` is EW over a
 lemmas have `other_lemmas` and are `unlike`.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..io.runs import Runs, ScoreFile
+from ..io.store import Record
 from ..io.systems import position
-from ..runs.comparing.comparable import scored_part, usual
-from ..runs.comparing.paired_scores import SystemScores, items_over_common_lemmas
+from ..results import Results
+from ..runs.comparable import scored_part, usual
 from ..statistics import MIN_RELIABLE_UNITS
-from ..suites.measure import Measure, leading
-from ..suites.names import with_levels
-from ..suites.registry import find_suite, names, paper_of, suites_of
+from ..suites import find_suite, suite_names
+from ..suites.base import ALL, Measure, Suite
 
-ALL = "all"
 OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
 """What tells the rows of one table of results apart."""
 LEAST_OF_SERIES = 3
@@ -39,114 +39,138 @@ _HASH = r"\w+:\w+|[0-9a-f]{40}"
 """Revisions whose digits are no place in a series: hashes of weights, commits."""
 
 
-def tidy(runs: Runs) -> pd.DataFrame:
-    """Return the results of runs as tidy rows, each suite and its data together; the first system's come first."""
+def tidy(results: Results) -> pd.DataFrame:
+    """Return results as tidy rows, each suite and its data together; the first system's come first."""
     frames = [
-        _of_data(runs, str(suite), None if pd.isna(config) else str(config), rows)
-        for (suite, config), rows in runs.rows.groupby(["suite", "config"], sort=False, dropna=False)
+        _of_data(results, find_suite(suite), config, rows)
+        for (suite, config), rows in results.frame.groupby(["suite", "config"], sort=False)
     ]
-    order = [suite.name for suite in suites_of(runs)]
+    order = list(dict.fromkeys([*suite_names(), *results.frame["suite"]]))
     frames.sort(key=lambda frame: order.index(frame["suite"].iloc[0]))
     return pd.concat(frames, ignore_index=True)
 
 
-def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> pd.DataFrame:
+def _of_data(results: Results, suite: type[Suite], config: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Label the rows of one suite on one data set."""
-    declared = find_suite(suite)
-    signatures = {key[0]: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
-    part = usual([scored_part(signature) for signature in signatures.values()])
-    parts = {system: scored_part(signature) for system, signature in signatures.items()}
+    records = results.of(suite.name, config)
+    parts = {system: scored_part(record) for system, record in records.items()}
+    part = usual(list(parts.values()))
     others = {system for system, of_system in parts.items() if of_system != part}
-    rows, of_other_lemmas = over_common_lemmas(runs, suite, config, rows)
-    unknown = dict.fromkeys(("leads", "headline", "tied", "other_lemmas"), False)
-    about = pd.DataFrame({"measure": rows["metric"], "chance": np.nan, "digits": 2, **unknown})
-    for measure in measures_in(declared.measures, rows):
-        of = rows_of(rows, measure).index
-        is_headline, leads = measure in declared.measures, measure == leading(declared.measures)
-        chance = np.nan if measure.chance is None else measure.chance
-        about.loc[of, ["measure", "chance"]] = [measure.label, chance]
-        about.loc[of, ["digits", "headline", "leads"]] = [measure.digits, is_headline, leads]
-        n, ties, score = (rows.loc[of, name].astype(float) for name in ("n", "n_ties", "score"))
-        about.loc[of, "tied"] = (n > 0) & (ties >= n) & score.isin([0.0, measure.chance])
-        if measure.over_lemmas and of_other_lemmas:
-            is_leading = measure == leading(declared.measures)
-            is_other = rows["score_own_lemmas"].isna() & (is_leading | rows["system"].isin(of_other_lemmas))
-            about["other_lemmas"] |= rows.index.isin(of) & is_other
+    rows, of_other_lemmas = over_common_lemmas(records, suite, rows.rename(columns={"measure": "name"}))
+    measures = {measure.name: measure for measure in suite.measures}
+    of = [measures.get(name) or Measure(name, chance=None, headline=False) for name in rows["name"]]
+    leads = suite.leading().name
+    about = pd.DataFrame(
+        {
+            "measure": [measure.label for measure in of],
+            "chance": [np.nan if measure.chance is None else measure.chance for measure in of],
+            "digits": [measure.digits for measure in of],
+            "headline": [bool(measure.headline) and measure.bounded for measure in of],
+            "over_lemmas": [measure.over_lemmas for measure in of],
+        },
+        rows.index,
+    )
+    about["leads"] = rows["name"].eq(leads)
+    about["tied"] = rows["n"].gt(0) & rows["n_ties"].ge(rows["n"])
+    about["tied"] &= rows["score"].isin([0.0]) | rows["score"].eq(about["chance"])
+    is_other = rows["score_own_lemmas"].isna() & (about["leads"] | rows["system"].isin(of_other_lemmas))
+    about["other_lemmas"] = about.pop("over_lemmas") & is_other & bool(of_other_lemmas)
     groups = zip(rows["level"], rows["value"], strict=True)
-    called = ["Overall" if of[0] == ALL else declared.shown.group_name(*of) for of in groups]
+    called = ["Overall" if group[0] == ALL else suite.group_name(*group) for group in groups]
     unlike = rows["system"].isin(others) | about["other_lemmas"]
     few = rows["reliable"].isna() & rows["n_units_effective"].fillna(rows["n_units"]).lt(MIN_RELIABLE_UNITS)
     usable = rows["reliable"].ne(False) & ~few & ~about["tied"] & ~unlike
     return rows.assign(
-        source="run", data=names().heading(suite, config), label=with_levels(called, list(rows["level"])),
+        source="run", data=suite.title_of(config), label=with_levels(called, list(rows["level"])),
         reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike,
         part=rows["system"].map(parts).fillna("").ne(""), **about,
     )  # fmt: skip
 
 
+def with_levels(names: Sequence[str], levels: Sequence[str]) -> list[str]:
+    """Return the names of groups; where groups of several levels share one, with the level in front.
+
+    >>> with_levels(["order", "order", "web"], ["all", "source", "source"])
+    ['order', 'source: order', 'web']
+    """
+    levels_of: dict[str, set[str]] = {}
+    for name, level in zip(names, levels, strict=True):
+        levels_of.setdefault(name, set()).add(level)
+    return [
+        name if level == ALL or len(levels_of[name]) == 1 else f"{level.replace('_', ' ')}: {name}"
+        for name, level in zip(names, levels, strict=True)
+    ]
+
+
 def over_common_lemmas(
-    runs: Runs, suite: str, config: str | None, rows: pd.DataFrame
+    records: Mapping[str, Record], suite: type[Suite], rows: pd.DataFrame
 ) -> tuple[pd.DataFrame, Collection[str]]:
     """Give EW over the lemmas that all systems score, in every group; and name the systems that score others than most.
 
-    Where no system does, rows stay as they are, and so do those of systems without outcomes of lemmas.
+    Where no system does, rows stay as they are.
     """
-    measure = leading(find_suite(suite).measures)
+    measure = suite.leading()
     rows = rows.assign(score_own_lemmas=np.nan)
-    if not measure.over_lemmas or "lemmas_scored" not in rows:
+    if not measure.over_lemmas or len(records) < 2:
         return rows, ()
-    own, keys = rows_of(rows, measure), ["system", "level", "value"]
-    scored = own.dropna(subset=["lemmas_scored"])
-    alike = [set(systems) for systems in scored.groupby("lemmas_scored", sort=False)["system"].unique()]
-    most = max(alike, key=len, default=set())
-    others = set(scored["system"]) - (most if len(most) > 1 or len(alike) < 2 else set())
-    files, lemmas = (files_of(runs, suite, config, table) for table in (measure.table, "lemmas"))
-    lists = [set(of.read(["singular", "plural"]).itertuples(index=False)) for of in lemmas.values() if others]
-    if not lists or not set.intersection(*lists):
+    from ..suites.agreement import over_lemmas, scored_lemmas
+
+    lists = {system: scored_lemmas(record.tables["lemmas"].read()) for system, record in records.items()}
+    kinds: list[list[str]] = []  # systems with equal lists
+    for system, listed in lists.items():
+        same = next((kind for kind in kinds if lists[kind[0]].equals(listed)), None)
+        (kinds.append([system]) if same is None else same.append(system))
+    if len(kinds) < 2:
+        return rows, ()
+    most = max(kinds, key=len)
+    others = set(lists) - (set(most) if len(most) > 1 else set())
+    common = lists[most[0]]
+    for listed in lists.values():
+        common = common.intersection(listed, sort=False)
+    if common.empty:
         return rows, others
-    is_scored = [files[system] for system in scored["system"].unique() if system in files]
-    systems = [SystemScores(file, find_suite(suite), [measure]) for file in is_scored]
+    tables = {
+        system: {"contexts": over_lemmas(record.tables["contexts"].read(), lists[system].get_indexer(common))}
+        for system, record in records.items()
+    }
+    keys = ["system", "level", "value"]
     found = pd.DataFrame(
-        {"system": of.file.system, "level": group.level, "value": group.value, "score": estimate.mean}
-        | {"n_lemmas": items[measure.label].n_lemmas, "n_ties": np.nan} | estimate.columns()
-        for of, items in zip(systems, items_over_common_lemmas(systems), strict=True) if measure.label in items
-        for group, estimate in items[measure.label].estimates()
-    )  # fmt: skip
-    found = found.set_index(keys).reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
-    found = found[found["score"].notna()].assign(score_own_lemmas=own["score"])
+        {"system": system, **row}
+        for system, of in tables.items()
+        for row in suite.rows(of, records[system].facts["levels"])
+        if row["measure"] == measure.name
+    ).set_index(keys)
+    own = rows[rows["name"] == measure.name]
+    found = found.reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
+    columns = [
+        "score",
+        "se",
+        "ci_low",
+        "ci_high",
+        "unit",
+        "n_units",
+        "n_units_effective",
+        "reliable",
+        "n_lemmas",
+    ]
+    found = found.loc[found["score"].notna(), columns].assign(score_own_lemmas=own["score"], n_ties=np.nan)
     rows.loc[found.index, list(found)] = found
     return rows, others
-
-
-def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
-    """Yield measures, then these at other points of their axes that results have and no measure is at."""
-    yield from measures
-    headlines = {(measure.name, *measure.at.values()) for measure in measures}
-    for measure in measures:
-        if not measure.at or dict(measure.at) != dict(measure.default) or not set(measure.at) <= set(rows):
-            continue
-        points = rows.loc[rows["metric"] == measure.name, list(measure.at)].dropna().drop_duplicates()
-        for values in points.itertuples(index=False, name=None):
-            if (measure.name, *values) not in headlines:
-                yield measure.parsed(str(measure.moved(dict(zip(measure.at, values, strict=True)))))
-
-
-def rows_of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Return the rows of a measure at its point."""
-    is_of = pd.Series(True, index=rows.index)
-    for column, value in measure.where.items():
-        is_of &= rows[column] == value if column in rows else False
-    return rows[is_of]
 
 
 def published_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Add the published scores of the paper of each suite to tidy rows."""
     found = [rows]
     for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
-        if (paper := paper_of(str(suite))) is not None:
+        if (paper := paper_of(find_suite(str(suite)))) is not None:
             every = with_published(of_data, paper.published(of_data))
             found.append(every[every["source"] != "run"])
     return pd.concat(found, ignore_index=True)
+
+
+def paper_of(suite: type[Suite]) -> Any:
+    """Return the module of `papers/` with the tables and figures of a suite (`parts`, `published`), or None."""
+    return import_module(f"tse_scorers.papers.{suite.paper}") if suite.paper else None
 
 
 def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -203,8 +227,3 @@ def last_revisions(rows: pd.DataFrame) -> pd.DataFrame:
     keys = [rows["suite"], rows["config"].astype(str), rows["model"]]
     is_long = rows["revision"].groupby(keys).transform("nunique") > MOST_REVISIONS
     return rows[~is_long | places.isna() | (places == places.groupby(keys).transform("max"))]
-
-
-def files_of(runs: Runs, suite: str, config: str | None, table: str) -> Mapping[str, ScoreFile]:
-    """Return the files of one table of scores of some data, by system."""
-    return {file.system: file for file in runs.scores(suite, table) if file.config == config}

@@ -3,80 +3,70 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..io.runs import Runs, ScoreFile
-from ..runs.comparing.comparable import unlike_notice, unpublished_notice
-from ..runs.comparing.conditions import condition_scores
-from ..suites.contract import Suite
-from ..suites.measure import Measure, leading
-from ..suites.registry import find_suite, names, paper_of
-from ..suites.shown import Text
+from ..io.store import Record
+from ..results import Results
+from ..suites import find_suite
+from ..suites.base import ALL, Measure, Suite
 from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Split, Table
 from .headline import basis
 from .items import items_of
 from .numbers import MISSING, count, number
-from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
+from .scores import LEAST_OF_SERIES, MOST_ACROSS, headlines, paper_of, places_in_series
 
-MOST_CONDITIONS = 8
-"""A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
 ITEM_SYSTEMS = 4
 """Systems whose wrong items are listed, the best ones."""
-_UNITS = {"item", "cluster", "pair_id"}
-"""Columns of the user's table that say which items belong together."""
 _LONGEST = 300
 """Characters of a text of an item."""
 
 
-def sections_of(runs: Runs, rows: pd.DataFrame, curves: pd.DataFrame) -> list[Section]:
+def sections_of(results: Results, rows: pd.DataFrame, curves: pd.DataFrame) -> list[Section]:
     """Return a section for each suite and its data, from tidy `rows`, best first; `curves` have all revisions, too."""
     sections, n_data = [], rows.groupby("suite")["data"].nunique()
     for place, ((suite, data), of) in enumerate(rows.groupby(["suite", "data"], sort=False), 1):
         name = str(suite) if n_data[suite] == 1 else f"{suite}-{place}"
-        sections.append(_section(runs, find_suite(str(suite)), of, curves[curves["data"] == data], name))
+        sections.append(_section(results, find_suite(str(suite)), of, curves[curves["data"] == data], name))
     return sections
 
 
-def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str) -> Section:
+def _section(
+    results: Results, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str
+) -> Section:
     ours = rows[rows["source"] == "run"]
     config, data = ours[["config", "data"]].iloc[0]
-    config = None if pd.isna(config) else str(config)
-    systems = [str(system) for system in ours["system"].unique()]
-
-    def tables(table: str) -> Mapping[str, ScoreFile]:
-        files = files_of(runs, suite.name, config, table)
-        return {system: files[system] for system in systems if system in files}
-
-    text, paper = suite.shown.text, paper_of(suite.name)
-    if not isinstance(text, Text):
-        text = text([of for key, of in runs.signatures.items() if key[1:] == (suite.name, config)])
+    every = results.of(suite.name, str(config))
+    records = {system: every[system] for system in ours["system"].unique()}
+    paper, own = paper_of(suite), {level for record in records.values() for level in record.facts["levels"]}
     lines, n_groups = headlines(rows), rows.groupby("level")["value"].transform("nunique")
-    rows = rows[rows["level"].eq(ALL) | n_groups.gt(1)]  # a single group is everything
+    of_groups = rows[
+        (rows["level"].eq(ALL) | n_groups.gt(1)) & ~rows["level"].isin(own)
+    ]  # a single one is everything
     shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
-    measure = shown[0] if shown else leading(suite.measures)
-    items = _items(suite, measure, tables)
+    measure = shown[0] if shown else suite.leading()
+    items = _items(suite, measure, records)
     parts: dict[str, Sequence[Block]] = {}
     if suite.name == "agreement":
-        parts["Which verbs"] = verbs.parts(tables("outcomes"), systems)
-    parts["Your conditions"] = own_conditions(suite, runs, config, rows, name)
-    parts |= by_group(rows, name) if paper is None else paper.parts(rows, tables)
+        parts["Which verbs"] = verbs.parts(records)
+    parts["Your conditions"] = own_conditions(rows[rows["level"].isin(own)], name)
+    parts |= by_group(of_groups, name) if paper is None else paper.parts(of_groups, records)
     parts["Over the training"] = learning_curves(curves, paper, name)
     parts["Items that models get wrong"] = wrong_items(items, measure, name)
-    examples = _examples(items, rows)
+    examples = _examples(items, of_groups)
     named = {
         heading: [_named(block, name, suite, examples) for block in blocks if not _is_empty(block)]
         for heading, blocks in parts.items()
     }
-    terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
+    terms = {**suite.text.terms, "What the scores are over": " ".join(basis(lines))}
     return Section(
-        name, data, text.question, text.lede, terms, {of: blocks for of, blocks in named.items() if blocks},
-        text.source, example(items, systems),
+        name, data, suite.text.question, suite.text.lede, terms,
+        {of: blocks for of, blocks in named.items() if blocks}, suite.text.source, example(items, list(records)),
     )  # fmt: skip
 
 
@@ -91,19 +81,11 @@ def _named(block: Block, name: str, suite: type[Suite], examples: Mapping[str, S
         return block
     if isinstance(block, Table) and block.rows == "label":
         block = replace(block, examples=examples)
-    of_paper = getattr(paper_of(suite.name), "NAME", "this suite's paper")
+    of_paper = getattr(paper_of(suite), "NAME", "this suite's paper")
     title = re.sub(r"\((?=(Table|Figure)s? \d)", f"({of_paper}, ", block.title)
     if name != suite.name and not block.name.startswith(name):
         return replace(block, name=f"{name}_{block.name}", title=f"{title} ({name})")
     return replace(block, title=title)
-
-
-def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
-    """Say which systems were run on a part of the data, on own data, or unlike most of the others."""
-    signatures = {key: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
-    unpublished = unpublished_notice(signatures, suite, names().heading)
-    notices = [f"{unpublished} Not comparable with published numbers."] if unpublished else []
-    return [*notices, *filter(None, [unlike_notice(signatures, suite)])]
 
 
 def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
@@ -124,27 +106,13 @@ def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
     return found
 
 
-def own_conditions(
-    suite: type[Suite], runs: Runs, config: str | None, rows: pd.DataFrame, name: str
-) -> list[Block]:
-    """Return the scores by the values of the user's own columns, of systems that were run on the user's data."""
-    found = []
-    for system in rows.loc[rows["source"] == "run", "system"].unique()[:MOST_ACROSS]:
-        request = runs.signatures.get((system, suite.name, config), {}).get("request") or {}
-        for table in {measure.table for measure in suite.measures} if request.get("own_data") else ():
-            file = files_of(runs, suite.name, config, table).get(system)
-            if file is None:
-                continue
-            known = {*suite.declared_columns(table).names, *suite.score_columns(file), *_UNITS, *suite.levels}
-            renamed, given = suite.Options.renamed_columns, request.get("own_columns")
-            own = file.column_names if given is None else [renamed.get(column, column) for column in given]
-            columns = [column for column in file.column_names if column in own and column not in known]
-            found += [asdict(row) for row in condition_scores(suite, file, columns, MOST_CONDITIONS)]
-    if not found:
+def own_conditions(rows: pd.DataFrame, name: str) -> list[Block]:
+    """Return the scores by the values of the user's own columns."""
+    scores = rows[rows["headline"].astype(bool) & rows["source"].eq("run")]
+    scores = scores[scores["system"].isin(scores["system"].unique()[:MOST_ACROSS])]
+    if scores.empty:
         return []
-    scores = pd.DataFrame(found).rename(columns={"value": "score", "n_items": "n"})
-    label = scores["by"] + ": " + scores["condition"].astype(str)
-    scores = scores.assign(label=label, source="run", usable=False)
+    scores = scores.assign(label=scores["level"] + ": " + scores["value"], usable=False)
     title = "Scores by your own columns; tse compare --by tests the differences."
     across = ("measure", "system") if scores["measure"].nunique() > 1 else ("system",)
     return [Table(f"{name}_conditions", title, scores, "label", across, intervals=len(scores) < 40)]
@@ -175,11 +143,10 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
     return [*blocks, *(paper.growth(rows) if hasattr(paper, "growth") else ())]
 
 
-def _items(suite: type[Suite], measure: Measure, tables: Any) -> dict[str, pd.DataFrame]:
+def _items(suite: type[Suite], measure: Measure, records: Mapping[str, Record]) -> dict[str, pd.DataFrame]:
     """Return the items of a measure, of the best systems that have some."""
-    files = list(tables(measure.table).items())[:ITEM_SYSTEMS]
-    items = {system: items_of(file, suite, measure) for system, file in files}
-    return {system: of for system, of in items.items() if of is not None and {"good", "bad"} <= set(of)}
+    items = {of: items_of(records[of].read(), suite, measure) for of in list(records)[:ITEM_SYSTEMS]}
+    return {system: of for system, of in items.items() if {"good", "bad"} <= set(of)}
 
 
 def example(items: Mapping[str, pd.DataFrame], systems: Sequence[str]) -> Example | None:
@@ -264,18 +231,24 @@ def _probability(logprob: float) -> str:
     return MISSING if pd.isna(logprob) else f"{100 * np.exp(logprob):.2g} %"
 
 
-def settings(runs: Runs, systems: Collection[str]) -> Plain:
+def settings(results: Results, systems: Collection[str]) -> Plain:
     """Return what decided the scores of some systems, what differs between them first."""
     columns: dict[str, dict[str, str]] = {}
-    for (system, suite, config), signature in runs.signatures.items():
-        single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
-        every = {**single, **(signature.get("suite_options") or {})} if system in systems else {}
+    for system, record in zip(results.systems, results.records, strict=True):
+        if system not in systems:
+            continue
+        every = {
+            **record.signature,
+            **record.facts,
+            **record.options,
+            **record.signature.get("model_options", {}),
+        }
+        single = {of: it for of, it in every.items() if it not in (None, [], {}) and not isinstance(it, dict)}
         texts = {
-            of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in every.items()
+            of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in single.items()
         }
-        columns[f"{system} · {names().heading(suite, config)}"] = {
-            of: it[:_LONGEST] for of, it in texts.items()
-        }
-    frame = pd.DataFrame({heading: texts for heading, texts in columns.items() if texts})
+        title = find_suite(record.signature["suite"]).title_of(record.signature["config"])
+        columns[f"{system} · {title}"] = {of: it[:_LONGEST] for of, it in texts.items()}
+    frame = pd.DataFrame(columns)
     order = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable").index
     return Plain("signature", "Settings; those that differ come first.", frame.loc[order], folded=False)

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..io.runs import ScoreFile
-from ..suites.agreement.estimate.outcomes import read_outcomes
+from ..io.store import Record
 from .blocks import Block, Plot, Table
 
 MOST_SYSTEMS = 7
@@ -22,34 +21,30 @@ _TEXT = (
 )
 
 
-def by_lemma(outcomes: ScoreFile) -> pd.DataFrame:
+def by_lemma(record: Record) -> pd.DataFrame:
     """Return for each lemma, at gaps inside a sentence, the share of contexts with its right form more probable.
 
     Columns `label`, `EW`, and `after singular` and `after plural` (or the two values of another contrast).
     """
-    contexts, lemmas = outcomes.sibling("contexts"), outcomes.sibling("lemmas")
-    if contexts is None or lemmas is None:
-        raise ValueError(f"The record of {outcomes.path} has no tables of contexts and lemmas. Run it again.")
-    about = contexts.read(["context_id", "number"]).drop_duplicates("context_id").set_index("context_id")
-    kinds = read_outcomes(outcomes.read_table(), lemmas.read_table())
-    kind = max(kinds, key=lambda kind: len(kind.context_id))
-    numbers = about["number"].reindex(kind.context_id).to_numpy()
-    right, totals = {}, {}
-    for number in pd.unique(numbers):
-        places = np.flatnonzero(numbers == number)
-        parts = np.array_split(places, max(1, len(places) // 10_000))  # bits become bytes
-        right[number] = sum(kind.correct(part).sum(axis=0, dtype=np.int64) for part in parts)
-        totals[number] = len(places)
-    shares = {f"after {number}": right[number] / totals[number] for number in right}
-    ew = sum(right.values()) / sum(totals.values())
-    labels = [" / ".join(forms) for forms in kind.lemmas]
-    return pd.DataFrame({"label": labels, "EW": ew, **shares})
+    contexts = (
+        record.tables["contexts"].read(["context", "number", "opening", "right"]).drop_duplicates("context")
+    )
+    inside = contexts[contexts["opening"] == contexts["opening"].mode().iloc[0]]
+    lemmas = record.tables["lemmas"].read()
+    lemmas = lemmas[(lemmas["opening"] == inside["opening"].iloc[0]) & (lemmas["excluded"] == "")]
+    right = np.stack(inside["right"].tolist())
+    shares = {
+        f"after {number}": right[rows].mean(axis=0)
+        for number, rows in inside.groupby("number", sort=False).indices.items()
+    }
+    labels = (lemmas["singular"] + " / " + lemmas["plural"]).tolist()
+    return pd.DataFrame({"label": labels, "EW": right.mean(axis=0), **shares})
 
 
-def parts(files: Mapping[str, ScoreFile], systems: list[str]) -> list[Block]:
+def parts(records: Mapping[str, Record]) -> list[Block]:
     """Return the curve over all verbs, and for each of the best systems its worst and best verbs."""
-    shown = [system for system in systems if system in files][:MOST_SYSTEMS]
-    verbs = {system: by_lemma(files[system]) for system in shown}
+    systems = list(records)
+    verbs = {system: by_lemma(records[system]) for system in systems[:MOST_SYSTEMS]}
     if not verbs:
         return []
     at = np.linspace(0, 1, 101)
@@ -62,9 +57,9 @@ def parts(files: Mapping[str, ScoreFile], systems: list[str]) -> list[Block]:
         "Each model's own verbs, from its worst to its best; the area under the first curve is EW over these. With the "
         "rule, a line is at 1 throughout; dashed: guessing."
     )
-    text = _TEXT + _RARE * (files[shown[0]].signature.get("lemmas") in _OURS)
+    text = _TEXT + _RARE * (records[systems[0]].options.get("lemmas", "released") in _OURS)
     plot = Plot("verbs", title, "lines", pd.concat(curves), "% of verbs", "share right")
-    return [text, plot, *(_table(*each, place, shown) for place, each in enumerate(verbs.items()))]
+    return [text, plot, *(_table(*each, place, systems) for place, each in enumerate(verbs.items()))]
 
 
 def _table(system: str, of: pd.DataFrame, place: int, systems: list[str]) -> Table:

@@ -1,7 +1,6 @@
 """The models of a command: each is looked up before any is loaded; those that could not be scored are remembered."""
 
 import json
-import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +11,7 @@ from ..io.files import read_text, write_text
 from ..models.options import ModelOptions
 from ..models.revisions import Revision, expand
 from ..models.scorer import Scorer
-from ..suites.contract import Suite
+from ..suites.base import Suite
 
 if TYPE_CHECKING:
     from ..models.own_model import GivenModel
@@ -134,12 +133,6 @@ def not_scored(out: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        reasons = {str(model): str(reason) for model, reason in json.loads(read_text(path)).items()}
+        return {str(model): str(reason) for model, reason in json.loads(read_text(path)).items()}
     except (ValueError, AttributeError, RecursionError) as error:
-        warnings.warn(
-            f"{path} is damaged ({error}); expected models, each with the reason why it could not be scored. It is "
-            "skipped; delete it, and run these models again.",
-            stacklevel=2,
-        )
-        return {}
-    return reasons
+        raise ValueError(f"{path} cannot be read ({error}). Remove it, and run its models again.") from error

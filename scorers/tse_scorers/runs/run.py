@@ -8,17 +8,23 @@ Whoever finds all marks makes the whole; nobody waits.
 import hashlib
 import json
 import os
+import re
+import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from .. import __version__
 from ..engine.progress import Progress
+from ..io.environment import environment
 from ..io.files import check_folder, slug
-from ..io.signatures import Identity, Signature
 from ..io.store import (
     Record,
     StoredTable,
@@ -30,14 +36,12 @@ from ..io.store import (
     write_parquet,
     write_results,
 )
-from ..io.tables import Tables
 from ..models.model_source import hub_commit, local_revision, locate
 from ..models.scorer import Scorer
-from ..suites.contract import Suite
-from .comparing.comparable import listed
+from ..suites import find_suite
+from ..suites.base import Suite
 from .doctor import refuse_failures
 from .jobs import Failure, Job
-from .request import request_of
 
 NO_EFFECT_ON_SCORES = ("device", "batch_tokens")
 """Options that change scores by floating-point noise only."""
@@ -77,7 +81,7 @@ def silent(_: str) -> Iterator[Progress]:
 
 
 def run_models(
-    suite: Suite,
+    suites: Sequence[Suite],
     jobs: Sequence[Job],
     out: Path,
     *,
@@ -87,10 +91,10 @@ def run_models(
     note: Callable[[str], object] = lambda _: None,
     keep_going: bool = False,
 ) -> Scored:
-    """Score models on a suite, and write `results.json`; one that fails does not take the others' results with it.
+    """Score models on suites, and write `results.json`; one that fails does not take the others' results with it.
 
     Args:
-        suite: what is asked.
+        suites: what is asked; a model is loaded once for all of them.
         jobs: the models, in the order of the results.
         out: folder for scores and results.
         part: which chunks this process scores; None: those of its place in a launch.
@@ -107,21 +111,23 @@ def run_models(
     scored, reused = Scored([], [], []), []
     try:
         for job in jobs:
-            try:
-                record, is_old = score_model(suite, job, out, part, overwrite, announce)
-            except Exception as error:  # whatever it is: the other models may be fine
-                if len(jobs) == 1 and not keep_going:
-                    raise
-                scored.failures.append(Failure(job.model, error))
-                continue
-            reused += [job.model] if is_old else []
-            if record is None:
-                scored.waiting.append(job.model)
-            else:
-                scored.records.append(record)
+            job = replace(job, load=cache(job.load))  # for all suites, and no longer
+            for suite in suites:
+                try:
+                    record, is_old = score_model(suite, job, out, part, overwrite, announce)
+                except Exception as error:  # whatever it is: the other models may be fine
+                    if len(jobs) == len(suites) == 1 and not keep_going:
+                        raise
+                    scored.failures.append(Failure(job.model, error))
+                    continue
+                reused += [f"{suite.name} of {job.model}"] if is_old else []
+                if record is None:
+                    scored.waiting.append(job.model)
+                else:
+                    scored.records.append(record)
     finally:
         if reused:
-            note(f"Reused from {out}: {suite.name} of {listed(reused)}.")
+            note(f"Reused from {out}: {', '.join(reused)}.")
         if scored.records:
             write_results(out)
     return scored
@@ -170,14 +176,18 @@ def score_model(
         tables = score_chunks(suite, scorer, chunks, part, progress)
     if tables is None:
         return None, False
-    facts: Signature = as_written({**suite.signature(scorer), **_found_by(suite, job, scorer)})
-    identity = facts["identity"]
-    rows = [replace(row, **identity) for row in suite.aggregate(tables)]
-    request = as_written(request_of(None if job.in_memory else job.model, job.options, suite, facts))
-    request["scorer_keys"] = sorted(scorer.signature)
-    record = Record(folder, signature, facts, request, as_written(scorer.execution), rows=rows).write(tables)
+    facts = as_written({**scorer.signature, **suite.facts(scorer), "levels": suite.own_levels})
+    about: dict[str, Any] = {"command": command_line(), **({"series": True} if job.series else {})}
+    record = Record(folder, signature, facts, about, {**environment(), **as_written(scorer.execution)})
+    record = replace(record, rows=rows_of(record, tables)).write(tables)
     shutil.rmtree(chunks, ignore_errors=True)
     return record, False
+
+
+def rows_of(record: Record, tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return the rows of results of a record from its tables."""
+    suite = find_suite(record.signature["suite"])
+    return [{**record.identity, **row} for row in suite.rows(tables, record.facts["levels"])]
 
 
 def _earlier(folder: Path, overwrite: bool) -> Record | None:
@@ -191,13 +201,24 @@ def _earlier(folder: Path, overwrite: bool) -> Record | None:
 
 def signature_of(suite: Suite, job: Job) -> dict[str, Any]:
     """Return what is asked of what: options, data, content of the model (`revision`; None: not known), our version."""
+    model: dict[str, Any]
     if job.in_memory:
         require_described(scorer := job.load())
         about = {key: value for key, value in scorer.signature.items() if key not in ("model", "revision")}
         model = {"model": job.model, "revision": scorer.signature["revision"], "scorer": about}
     else:
-        options = {key: value for key, value in asdict(job.options).items() if key not in NO_EFFECT_ON_SCORES}
-        model = {"model": job.model, "revision": _content(job), "model_options": options}
+        options = {
+            key: value
+            for key, value in asdict(job.options).items()
+            if value is not None and key not in NO_EFFECT_ON_SCORES
+        }
+        content = _content(job)
+        model = {
+            "model": job.series or job.model,
+            "revision": job.revision or content,
+            "model_options": options,
+        }
+        model |= {"content": content} if job.series else {}
     signature: dict[str, Any] = as_written({**model, **suite.asked(), "version": __version__})
     return signature
 
@@ -213,38 +234,28 @@ def _content(job: Job) -> str | None:
         return None
 
 
-def _found_by(suite: Suite, job: Job, scorer: Scorer) -> Signature:
-    """Return what rows are about, and the revision of a series."""
-    identity: Identity = {
-        "suite": suite.name,
-        "dataset": suite.dataset,
-        "config": suite.config,
-        "model": job.series or scorer.name,
-        "revision": job.revision or scorer.signature["revision"],
-    }
-    return {"identity": identity, **({"series": f"{job.series}@{job.revision}"} if job.series else {})}
-
-
 def _heading(model: str, suite: Suite) -> str:
     is_own = suite.config in (suite.dataset, slug(Path(suite.dataset).stem))
     return f"{model}: {suite.dataset}" + ("" if is_own else f"/{suite.config}")
 
 
-def score_chunks(suite: Suite, scorer: Scorer, folder: Path, part: Part, progress: Progress) -> Tables | None:
+def score_chunks(
+    suite: Suite, scorer: Scorer, folder: Path, part: Part, progress: Progress
+) -> dict[str, pd.DataFrame] | None:
     """Score the chunks of this part that have no mark yet; return the whole where all have one."""
     chunks = suite.chunks()
     parts, n_before, n_rows = [], 0, sum(map(len, chunks))
-    for number, rows in enumerate(chunks):
+    for number, items in enumerate(chunks):
         parts.append(folder / f"{number:05}")
         if number % part.of == part.number - 1 and not (parts[-1] / DONE).exists():
 
-            def tell(done: int, total: int, before: int = n_before, n: int = len(rows)) -> None:
+            def tell(done: int, total: int, before: int = n_before, n: int = len(items)) -> None:
                 progress(before + n * done // max(total, 1), n_rows)
 
-            for name, table in suite.score(scorer, tell, rows).items():
+            for name, table in suite.ask(scorer, items.reset_index(drop=True), tell).items():
                 write_parquet(table, parts[-1] / f"{name}.parquet")
             (parts[-1] / DONE).touch()
-        n_before += len(rows)
+        n_before += len(items)
         progress(n_before, n_rows)
     if not all((chunk / DONE).exists() for chunk in parts):
         return None
@@ -254,13 +265,24 @@ def score_chunks(suite: Suite, scorer: Scorer, folder: Path, part: Part, progres
 
 
 def refresh_results(out: Path) -> list[Record]:
-    """Compute the averages of all records again from their scores, write `results.json`, and return the records."""
-    from ..suites.registry import aggregate
-
+    """Compute the averages that another version has made again, write `results.json`, and return the records."""
     for record in read_records(out):
-        rows = [replace(row, **record.identity) for row in aggregate(record.identity["suite"], record.read())]
-        replace(record, rows=rows).write()
+        if record.environment.get("refined-tse") != __version__:
+            replace(record, rows=rows_of(record, record.read())).write()
     return write_results(out)
+
+
+_SECRETS = re.compile(
+    r"\bhf_\w{8,}|\bsk-[\w-]{16,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=key=)|(?<=bearer ))\S+"
+)
+
+
+def command_line() -> str:
+    """Return the command as it was typed, without secrets, or the name of the function where it was Python."""
+    name = Path(sys.argv[0]).name if sys.argv else ""
+    if name.removesuffix(".exe") != "tse" and not sys.argv[0].endswith("tse_scorers/__main__.py"):
+        return "tse_scorers.run"
+    return shlex.join(["tse", *(_SECRETS.sub("<secret>", argument) for argument in sys.argv[1:])])
 
 
 def require_described(scorer: Scorer) -> None:

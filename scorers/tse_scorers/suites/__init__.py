@@ -1,37 +1,97 @@
 """Suites: what models are asked, and how their answers become scores.
 
-    contract.py          a suite in six members, from which all else is derived
-    measure.py           a measure: the number that stands for a suite
-    names.py             what suites call their data and groups
-    shown.py             what a page says of a suite, what its groups are called, texts of its items
-    options.py           options, declared once
-    registry.py          from a suite's name to its class
-    sampling.py          the rows that a suite asks about; a share or a sample of them
-    checks.py            what limits the scores of a table: counted and said
-    own_columns.py       the user's own columns, copied to the scores
-    gaps.py              EW, MW and TSE at gaps: what a model is asked, and what it answers
-    items.py             scores of items: averages, comparisons
+    base.py              a suite, from which all else follows; a measure
+    data.py              tables of the user's own, and what is wrong or odd about them
+    gaps.py              EW, MW and TSE at the gaps of sentences: what a model is asked, and what it answers
+    agreement.py         TSE, EW and MW at the gap of a verb
+    minimal_pairs.py     accuracy on minimal pairs (BLiMP), also after contexts and inside templates
+    pair_sets.py         published sets of minimal pairs
+    prefixes.py          prefixes and critical words of minimal pairs
+    german.py            AUC of minimal variation sets (German argument structure)
+    regions.py           criteria over surprisals of regions (SyntaxGym)
+    formulas.py          formulas of criteria
     published_scores.py  scores from a file, in place of a model
-    hub_data.py          tables of the user's own, on the Hub too; data sets that a suite knows
-    released_data.py     whether a whole released data set was scored
 
-    agreement/       TSE, EW and MW at the gap of a verb
-    minimal_pairs/   accuracy on minimal pairs (BLiMP), also after contexts and inside templates
-    variation_sets/  AUC of minimal variation sets (German argument structure)
-    regions/         criteria over surprisals of regions (SyntaxGym)
-
-In a suite's folder:
-
-    options.py   what can be chosen
-    suite.py     the class: data, signature
-    tables.py    columns of stored scores
-    data/        data as a checked table
-    ask/         what models are asked, and their answers as scores per item
-    estimate/    averages with intervals, and what `tse compare` compares; no model runs here
-    shown.py     what a page says of it, what it calls its groups, and the texts of its items
-
-A small suite has files in the place of a room. A room imports only those before it. A page shows each
-suite in the same way, from these declarations; tables and figures of papers are in `papers/`.
-
-Scores are defined in the metrics' modules; suites ask models and average.
+A suite is imported when it is asked for, so that this module is cheap to import.
 """
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
+
+from ..io.suggestions import unknown_name
+
+if TYPE_CHECKING:
+    from .base import Suite
+
+BUILT_IN = {
+    "agreement": "Agreement",
+    "minimal_pairs": "MinimalPairs",
+    "german": "German",
+    "regions": "Regions",
+}
+"""Name, which is also that of the module -> class."""
+GROUP = "tse_scorers.suites"
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in BUILT_IN}
+
+
+def suite_names() -> list[str]:
+    """Return the names of all suites, those of this package first."""
+    return [*BUILT_IN, *sorted(_installed())]
+
+
+def find_suite(name: str) -> "type[Suite]":
+    """Return the class of a suite, in `SUITES` too where it was imported by the user.
+
+    Raises:
+        ValueError: there is no such suite.
+    """
+    from .base import SUITES
+
+    if name in BUILT_IN:
+        found: type[Suite] = getattr(import_module(f".{name}", __name__), BUILT_IN[name])
+        return found
+    if name not in SUITES and name in _installed():
+        _installed()[name].load()
+    if name not in SUITES:
+        hint = f"A suite of another package is an entry point of the group {GROUP}; import your own first"
+        raise ValueError(unknown_name("suite", name, [*suite_names(), *SUITES], hint))
+    return SUITES[name]
+
+
+def suite_of(data: Any) -> "type[Suite]":
+    """Return the suite that reads data: by its name, or by most of a table's columns.
+
+    Args:
+        data: None for the first suite; a name, a data set of the Hub, a file or folder, or a table in memory.
+
+    Raises:
+        ValueError: no suite, or several, read such data; or there is no such data.
+    """
+    if data is None:
+        return find_suite(next(iter(BUILT_IN)))
+    suites = [find_suite(name) for name in suite_names()]
+    for suite in suites:
+        if isinstance(data, str) and suite.knows(data):
+            return suite
+    from .data import columns_of
+
+    columns = columns_of(data)
+    fits = {
+        suite: max(
+            sum(name in columns for name in needs) / len(needs) for needs in (suite.needs, *suite.other_needs)
+        )
+        for suite in suites
+    }
+    best = max(fits.values())
+    fit = [suite for suite, share in fits.items() if share == best and best > 0.5]
+    if len(fit) != 1:
+        needs = "; ".join(f"{suite.name}: {', '.join(suite.needs)}" for suite in suites)
+        found = f"The data have the columns {', '.join(columns)}"
+        raise ValueError(f"{found}, which are those of no suite, or of several ({needs}). Name the suite.")
+    return fit[0]

@@ -4,7 +4,7 @@
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..engine.plan import Indices, digest
+from ..engine.plan import Indices
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules
-from ..models.options import Option, OptionError
 from ..models.scorer import Logprobs, Scorer, Slot, checked
 from ..models.text import capitalized
 
@@ -55,7 +54,8 @@ class ScoredGaps(NamedTuple):
 
     Attributes:
         contexts: one row for each context that differs for the model: `prefix`, `suffix`, `number`, `opening`, the
-            scores (`score_columns`), `n_lemmas`, `n_ties`; their index is a range.
+            scores (`score_columns`), `n_lemmas`, `n_ties`, and if asked for the most probable `words` with their
+            `probabilities`, a list each; their index is a range.
         rows: one row for each row of the data: `context`, and if it has verbs, `logprob_correct` and
             `logprob_incorrect` (natural logs; NaN where a form cannot be scored) and `tse` (0 or 1; NaN where the two
             do not compare).
@@ -77,6 +77,8 @@ def score_gaps(
     whole_words: bool = False,
     progress: Progress | None = None,
     cutoffs: bool = True,
+    listings: "Mapping[bool, Listing] | None" = None,
+    n_words: int = 0,
 ) -> ScoredGaps:
     """Ask a model about each different gap once.
 
@@ -87,6 +89,8 @@ def score_gaps(
         whole_words: score all forms, as words; else only lemmas whose two forms are single tokens.
         progress: called with (tokens done, tokens in all).
         cutoffs: score at all cut-offs; whole words have none.
+        listings: what `list_lemmas` returned for this model, where several calls share it.
+        n_words: how many of the most probable words of each gap are returned; there are none of whole words.
 
     Raises:
         ValueError: the model can score no lemma, or a text is too long for it.
@@ -97,14 +101,16 @@ def score_gaps(
     contexts["opening"] = contexts["prefix"] == ""
     slots = [Slot(*texts) for texts in contexts[["prefix", "suffix"]].itertuples(index=False)]
     is_singular, opens = (contexts["number"] == "singular").to_numpy(), contexts["opening"].to_numpy()
-    listings = list_lemmas(scorer, lemmas, np.unique(opens).tolist(), whole_words)
+    openings = np.unique(opens).tolist()
+    listings = listings or list_lemmas(scorer, lemmas, openings, whole_words)
     verbs: list[str] = []
     if "form_correct" in data:
         verbs = pd.unique(data[["form_correct", "form_incorrect"]].to_numpy().ravel()).tolist()
     own = np.full((len(contexts), len(verbs)), np.nan)
     n_own_tokens = np.zeros(own.shape, np.int64)
     parts, right = [], {}
-    for opening, listing in listings.items():
+    for opening in openings:
+        listing = listings[opening]
         at, lengths = np.flatnonzero(opens == opening), _lengths(scorer, verbs, opening, whole_words)
         known = np.flatnonzero(lengths)
         some, numbers = [slots[place] for place in at], is_singular[at]
@@ -115,13 +121,13 @@ def score_gaps(
             words = [capitalized(verbs[place]) if opening else verbs[place] for place in known]
             verb_ids = scorer.single_token_ids(words, opening)
             _require_own_tokens(scorer, verb_ids)
-            reader = GapReader(listing.ids, numbers, verb_ids, cutoffs)
+            reader = GapReader(listing.ids, numbers, verb_ids, cutoffs, min(n_words, scorer.vocabulary_size))
             records = scorer.read_slots(some, reader, progress)
         own[np.ix_(at, known)] = records["verbs"]
         columns = score_columns(whole_words or not cutoffs)
         scores = {name: records[measure][:, of] for name, (measure, of) in columns.items()}
         counts = {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
-        parts.append(contexts.iloc[at].assign(**scores, **counts))
+        parts.append(contexts.iloc[at].assign(**scores, **counts, **_words(scorer, records)))
         right[opening] = at, records["right"]
     rows = pd.DataFrame({"context": context}, index=data.index)
     if len(verbs):
@@ -176,15 +182,13 @@ def list_lemmas(
     for opening in without:
         where = " where they open a sentence, capitalized" if opening else ""
         lacks = "its vocabulary lacks them" if whole_words else "none has both forms as single tokens"
-        longer = "" if whole_words else f"As a suite, score longer forms too ({Option('forms', 'all')}). "
-        problem = OptionError(
+        problem = (
             f"{scorer.name} can score none of the {len(lemmas)} lemmas{where}: {lacks}, so EW and MW have nothing to "
-            f"compare. {longer}Pass a list that fits the model ({Option('lemmas')}, with the columns singular and "
-            "plural), or score whole sentences."
+            "compare. Use a list that fits the model (lemmas=, --lemmas FILE), or score whole words (forms='all')."
         )
         if len(without) == len(listings):
-            raise problem
-        warnings.warn(str(problem), stacklevel=3)
+            raise ValueError(problem)
+        warnings.warn(problem, stacklevel=3)
     return listings
 
 
@@ -234,23 +238,32 @@ def _lengths(scorer: Scorer, forms: list[str], opening: bool, whole_words: bool 
 
 
 class GapReader:
-    """Reduces distributions at gaps to records: scores, which lemmas are right, own verbs.
+    """Reduces distributions at gaps to records: scores, which lemmas are right, own verbs, most probable tokens.
 
     Args:
         ids: (2, lemmas) tokens of the lemmas' singulars and plurals.
         is_singular: (gaps,) whether the singulars are correct at each gap.
         verb_ids: tokens whose log-probabilities are read.
         cutoffs: score at all cut-offs, for which the vocabulary is sorted.
+        n_words: how many of the most probable tokens are kept.
     """
 
+    fingerprint: str | None = None
+
     def __init__(
-        self, ids: Indices, is_singular: NDArray[np.bool_], verb_ids: Indices, cutoffs: bool = True
+        self,
+        ids: Indices,
+        is_singular: NDArray[np.bool_],
+        verb_ids: Indices,
+        cutoffs: bool = True,
+        n_words: int = 0,
     ) -> None:
-        self.dtype = _record(ids.shape[1], len(verb_ids), len(score_columns(not cutoffs)) // len(MEASURES))
-        self._ids, self._is_singular, self._verb_ids, self._cutoffs = ids, is_singular, verb_ids, cutoffs
+        self.dtype = _record(
+            ids.shape[1], len(verb_ids), len(score_columns(not cutoffs)) // len(MEASURES), n_words
+        )
+        self._ids, self._is_singular, self._verb_ids = ids, is_singular, verb_ids
+        self._cutoffs, self._n_words = cutoffs, n_words
         self._repeated = _definitions().repeated_forms(ids)
-        content = digest(ids[0], ids[1], is_singular.astype(np.int64), verb_ids)
-        self.fingerprint: str | None = f"{_definitions().VERSION} {cutoffs} {content}"
 
     def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
         """Return the records of these gaps."""
@@ -274,10 +287,27 @@ class GapReader:
             log_normalizer = normalizer.numpy() if logits.device.type == "cpu" else normalizer
             logprobs = arrays[0][:, arrays[1]] - log_normalizer[:, :, None]
             scores = _definitions().whole_scores(logprobs, arrays[2], self._repeated)
-        verbs = arrays[0][:, self._verb_ids] - log_normalizer
         records = _filled(scores, self.dtype)
-        records["verbs"] = torch.as_tensor(verbs).cpu()
+        records["verbs"] = torch.as_tensor(arrays[0][:, self._verb_ids] - log_normalizer).cpu()
+        if self._n_words:
+            top = logits.topk(self._n_words, dim=1)
+            records["tokens"] = top.indices.cpu()
+            records["probabilities"] = (top.values - torch.as_tensor(log_normalizer)).exp().cpu()
         return records
+
+
+def _words(scorer: Scorer, records: NDArray[Any]) -> dict[str, list[Any]]:
+    """Return the columns of the most probable words; none where they were not kept."""
+    tokens = records["tokens"]
+    if not tokens.shape[1]:
+        return {}
+    different, places = np.unique(tokens, return_inverse=True)
+    texts = [scorer.token_text(token) for token in different.tolist()]
+    texts = np.array([text.strip() or repr(text) for text in texts], dtype=object)
+    return {
+        "words": list(texts[places.reshape(tokens.shape)]),
+        "probabilities": list(records["probabilities"]),
+    }
 
 
 def _read_words(
@@ -305,12 +335,12 @@ def _read_words(
     return np.concatenate(parts)
 
 
-def _record(n_lemmas: int, n_verbs: int, n_cutoffs: int) -> np.dtype:
+def _record(n_lemmas: int, n_verbs: int, n_cutoffs: int, n_words: int = 0) -> np.dtype:
     """Return what is kept of one context."""
     scores = [(measure, "f8", (n_cutoffs,)) for measure in MEASURES]
-    return np.dtype(
-        [*scores, ("ties", "i4"), ("right", "u1", (-(-n_lemmas // 8),)), ("verbs", "f8", (n_verbs,))]
-    )
+    words = [("tokens", "i4", (n_words,)), ("probabilities", "f2", (n_words,))]
+    right, verbs = ("right", "u1", (-(-n_lemmas // 8),)), ("verbs", "f8", (n_verbs,))
+    return np.dtype([*scores, ("ties", "i4"), right, verbs, *words])
 
 
 def _filled(scores: Any, dtype: np.dtype) -> NDArray[Any]:

@@ -22,7 +22,7 @@ import pandas as pd
 from ..engine.progress import Progress
 from ..io.tables import read_table, require_columns, require_text
 from ..models.scorer import Logprobs, Scorer
-from .minimal_pairs.data.pair_tables import pair_ids
+from .minimal_pairs import _numbers as pair_ids
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
 NOISE = 1e-4

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..engine.plan import Indices
 from ..loading import load_with_options
 from ..models.options import ModelOptions
-from ..suites.agreement.data.tables import load_lemmas
+from ..suites.agreement import load_lemmas
 from ..suites.gaps import list_lemmas
 from .live_model import ModelInTraining, bare_model, undisturbed
 

@@ -1,0 +1,735 @@
+"""The command `tse`: each command is a function; its parameters are the options, its docstring is the help.
+
+| exit code | what happened |
+|---|---|
+| 0 | done |
+| 1 | some models failed |
+| 2 | the command, a file or an option cannot be used |
+| 70 | a bug in refined-tse, or in a suite of another package |
+| 71 | memory ran out |
+| 74 | the system refused to read or write |
+| 130, 143 | stopped by Ctrl-C or SIGTERM |
+"""
+
+import importlib.util
+import json
+import os
+import re
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from . import __version__, terminal
+from .io.suggestions import did_you_mean
+from .models.options import ModelOptions
+from .suites import BUILT_IN, suite_names
+
+if TYPE_CHECKING:
+    from .suites.base import Suite
+
+app = App(
+    name="tse",
+    version=f"tse (refined-tse) {__version__}",
+    version_flags="--version",
+    help="Does this model know the grammar? Targeted syntactic evaluation of language models.",
+    default_parameter=Parameter(negative="", show_default=False, show_choices=False, show_env_var=False),
+    help_format="markdown",
+)
+run_app = App(
+    name="run",
+    help="Score models on a suite and write scores, results and a report.\n\n"
+    f"Without the name of a suite ({', '.join(BUILT_IN)}): the one that reads --data, and agreement without any. "
+    "`tse run SUITE --help` lists its own options.",
+)
+app.command(run_app)
+CHECKPOINTS = "a series: all revisions, or checkpoints in a folder, that match ('step*') [one model]"
+
+Together = Parameter(name="*")
+Model = Annotated[str, Parameter(("--model", "-m"))]
+Models = Annotated[list[str] | None, Parameter(("--model", "-m"))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loading(ModelOptions):
+    """Options of a model as they are typed."""
+
+    model_arg: list[str] | None = None  # type: ignore[assignment]
+    """KEY=VALUE: an argument of from_pretrained (device_map=auto, attn_implementation=eager); repeatable"""
+
+    def read(self) -> ModelOptions:
+        """Return the options; VALUE is JSON, else text: `device_map=auto`, `low_cpu_mem_usage=true`."""
+        arguments: dict[str, object] = {}
+        for text in self.model_arg or ():
+            key, equals, value = text.partition("=")
+            if not key.isidentifier() or not equals:
+                raise ValueError(f"--model-arg is {text!r}; expected KEY=VALUE, such as device_map=auto.")
+            arguments[key] = value
+            with suppress(ValueError):
+                arguments[key] = json.loads(value)
+        others = {
+            option.name: getattr(self, option.name) for option in fields(self) if option.name != "model_arg"
+        }
+        return ModelOptions(**others, model_arg=arguments or None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """Options of all runs."""
+
+    model: Models = None
+    """Hub id (org/name@revision), folder, bundled or n-gram model, or file of scores; repeatable [tiny-masked and
+    tiny-causal, which are bundled]"""
+    out: Path = Path("tse-results")
+    """output folder; models in one folder share one report [tse-results]"""
+    overwrite: bool = False
+    """replace scores that were computed on other data or with different options"""
+    revisions: str | None = None
+    """a series: all revisions, or checkpoints in a folder, that match ('step*')"""
+    part: str | None = None
+    """i/n: score one of n shares, the others in other processes with the same --out [under torchrun, a share each]"""
+    no_report: bool = False
+    """write scores and results, but no report"""
+
+
+Run = Annotated[Running, Together]
+Load = Annotated[Loading, Parameter(name="*", group="Model")]
+
+
+def add_suite(suite_class: "type[Suite]") -> None:
+    """Add `tse run SUITE`."""
+
+    def command(
+        *,
+        suite: Annotated[suite_class, Together] = suite_class(),  # type: ignore[valid-type]
+        running: Run = Running(),
+        options: Load = Loading(),
+    ) -> int:
+        return score_suite(suite, running, options)
+
+    command.__doc__ = (suite_class.__doc__ or suite_class.title).splitlines()[0]
+    run_app.command(command, name=suite_class.name)
+
+
+@run_app.default
+def run_default(
+    *,
+    data: str | None = None,
+    groups: list[str] | None = None,
+    limit: int | None = None,
+    running: Run = Running(),
+    options: Load = Loading(),
+) -> int:
+    """Score models on the suite that reads the data.
+
+    Args:
+        data: a name, a data set of the Hub (org/name), or a table of yours; its columns decide the suite [agreement templates]
+        groups: only these groups of the data; repeatable [all]
+        limit: at most this many items of each group; scores then estimate those of the whole [all]
+    """
+    with terminal.waiting("Reading the data"):
+        from .suites import suite_of
+
+        suite = suite_of(data)
+        given = {"data": data, "groups": groups, "limit": limit}
+        made = suite(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    if data is not None and Path(data).exists():
+        terminal.note(f"Suite: {suite.name}, by the columns of {data}.")
+    return score_suite(made, running, options)
+
+
+def score_suite(suite: "Suite", running: Running, options: Loading) -> int:
+    """Score the models of a command on a suite; return the exit code."""
+    model_options, part = options.read(), running.part and _part(running.part)
+    with terminal.waiting("Reading the data"):  # nothing here imports PyTorch: what is wrong is said at once
+        from .io.bundle import DEFAULT_MODELS
+        from .models.model_source import require_on_disk
+
+        if running.revisions is None:
+            require_on_disk(running.model or ())
+        _ = suite.items
+    with terminal.waiting("Loading PyTorch"):
+        from .loading import load_with_options
+        from .runs.jobs import make_jobs, remember_failures
+        from .runs.run import Part, run_models, silent
+
+        terminal.quiet()
+    share, speaks = Part(*part) if part else Part.of_launch(), Part.of_launch().number == 1
+
+    def load(name: str, used: ModelOptions, one_of_several: bool) -> Any:
+        with terminal.waiting(f"Loading {name}"):
+            scorer = load_with_options(name, used, one_of_several=one_of_several)
+        if speaks:
+            terminal.start_token(scorer)
+        return scorer
+
+    jobs = make_jobs(running.model or DEFAULT_MODELS, [suite], model_options, running.revisions, load)
+    records, failures, left = run_models(
+        [suite], jobs, running.out, part=share, overwrite=running.overwrite, note=terminal.note,
+        announce=terminal.progress if speaks else silent, keep_going=running.revisions is not None,
+    )  # fmt: skip
+    remember_failures(running.out, [job.model for job in jobs], failures)
+    if left:
+        terminal.say(
+            f"Part {share.number} of {share.of} is done. Other parts of {', '.join(left[:3])} are missing; the process "
+            f"that finishes the last one writes the results to {running.out}."
+        )
+    elif records:
+        show_scores(running.out, report=not running.no_report)
+    others = f" This model was left out; the results of the others are in {running.out}." if records else ""
+    for failure in failures:
+        terminal.fail(f"{failure}{others}")
+    return 1 if failures else 0
+
+
+def _part(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError(f"--part is {text[:60]!r}; expected i/n with i from 1 to n, for instance 2/8.")
+    return int(match[1]), int(match[2])
+
+
+def show_scores(out: Path, report: bool = True) -> None:
+    """Print the scores of an output folder and what does not compare; with `report`, write its page."""
+    with terminal.waiting("Writing the report" if report else "Reading the scores"):
+        from .report.headline import first_screen
+        from .report.page import write_report
+        from .results import Results
+
+        results = Results.load(out)
+        page = write_report(out, results) if report else None
+        blocks = first_screen(results)
+    for block in blocks:
+        terminal.say(block) if isinstance(block, str) else terminal.show(block.rich())
+    terminal.say(f"Report: {page}" if page else f"Results: {out / 'results.json'}")
+
+
+@app.command
+def score(
+    source: str,
+    /,
+    *,
+    model: Model,
+    by: Literal["sentence", "word", "token"] | None = None,
+    column: str = "sentence",
+    bits: bool = False,
+    out: Path | None = None,
+    overwrite: bool = False,
+    options: Load = Loading(),
+) -> int:
+    """Score a text or the sentences of a file, their words (surprisals) or their tokens.
+
+    Args:
+        source: a text in quotes, a file of sentences (a text with one a line, CSV, TSV, JSON lines, Parquet), or a data set of
+            the Hub
+        model: Hub id, folder, bundled or n-gram model
+        by: sentence, word or token [sentence; of one text word]
+        column: the column with the sentences [sentence]
+        bits: surprisals in bits, not nats
+        out: a CSV, TSV, JSON-lines or Parquet file [a table on the terminal]
+        overwrite: replace the file
+    """
+    with terminal.waiting("Reading the sentences"):
+        from .io.tables import check_table, write_table
+        from .models.model_source import require_on_disk
+        from .runs.score_sentences import read_sentences, score_sentences
+
+        if out is not None:
+            check_table(out, [path for path in (Path(source), Path(model)) if path.is_file()])
+            _refuse_existing(out, overwrite)
+        frame, is_text = read_sentences(source, column)
+        require_on_disk([model])
+    scorer = _loaded(model, options)
+    with terminal.progress(f"{scorer.name}: {source[:80]}") as progress:
+        scored = score_sentences(
+            scorer, frame, column, by or ("word" if is_text else "sentence"), bits, progress
+        )
+    if out is None:
+        terminal.table(scored)
+    else:
+        write_table(scored, out)
+        terminal.say(f"{len(scored):,} rows: {out}")
+    return 0
+
+
+def _loaded(model: str, options: Loading) -> Any:
+    read = options.read()
+    with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
+        from .loading import load_with_options
+
+        terminal.quiet()
+        scorer = load_with_options(model, read)
+    terminal.start_token(scorer)
+    return scorer
+
+
+def _refuse_existing(path: Path, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(path):
+        raise ValueError(f"{path} exists. Choose another place with --out, or replace it with --overwrite.")
+
+
+@app.command
+def doctor(
+    model: str, *, json_file: Annotated[Path | None, Parameter("--json")] = None, options: Load = Loading()
+) -> int:
+    """Check a model: mask, finite numbers, start token, spaces, probabilities. Exit code 1 if a check fails.
+
+    Args:
+        model: Hub id, folder, GGUF file, bundled or n-gram model
+        json_file: also write the findings to this file
+    """
+    scorer = _loaded(model, options)
+    with terminal.waiting(f"Checking {scorer.name}"):
+        import pandas as pd
+
+        from .runs.doctor import diagnose
+
+        findings = diagnose(scorer)
+    rows = [
+        {
+            "check": found.check,
+            "verdict": found.verdict,
+            "found": " → ".join(filter(None, (found.found, found.what_to_do))),
+        }
+        for found in findings
+    ]
+    terminal.table(pd.DataFrame(rows), scorer.name)
+    if json_file is not None:
+        content = {"model": scorer.signature, "findings": rows}
+        json_file.write_text(
+            json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8"
+        )
+    return int(any(found.verdict == "failed" for found in findings))
+
+
+@app.command
+def show(
+    out: Path,
+    /,
+    *,
+    table: str | None = None,
+    level: str | None = None,
+    columns: str | None = None,
+    rows: int = 20,
+) -> int:
+    """Show the results of a folder, or the rows of a table of scores, writing nothing.
+
+    Args:
+        out: output folder of `tse run`
+        table: contexts, pairs, items, …: its rows, in place of results
+        level: a level of results, such as paradigm, group, or a column of yours [the whole and your own conditions]
+        columns: of the table, separated by commas [all]
+        rows: how many rows of a table [20]
+    """
+    with terminal.waiting("Reading the scores"):
+        from .results import Results
+
+        results = Results.load(out)
+    if table is None:
+        for suite in results.frame["suite"].unique():
+            terminal.table(results.table(suite, level))
+    else:
+        items = results.items(table=table)
+        terminal.table(items[columns.split(",")].head(rows) if columns else items.head(rows))
+    return 0
+
+
+@app.command
+def report(out: Path, /, *, paper: Path | None = None, width: Literal["column", "text"] = "column") -> int:
+    """Write `results.json` and the report of a folder again, from its scores.
+
+    Args:
+        out: output folder of `tse run`
+        paper: also write each table as LaTeX, each figure as PDF, and tables.csv into this folder
+        width: figures for a paper: column (3.03 inches) or text (6.3) [column]
+    """
+    with terminal.waiting("Reading the scores"):
+        from .io.files import check_folder
+        from .runs.run import refresh_results
+
+        if paper is not None:
+            check_folder(paper)
+        refresh_results(out)
+    show_scores(out)
+    if paper is not None:
+        with terminal.waiting("Writing the files for a paper"):
+            from .report.page import COLUMN, TEXT, write_paper
+            from .results import Results
+
+            written = write_paper(Results.load(out), paper, COLUMN if width == "column" else TEXT)
+        terminal.say(f"Paper: {written}")
+    return 0
+
+
+@app.command
+def compare(
+    folders: list[Path],
+    /,
+    *,
+    reference: str | None = None,
+    measure: list[str] | None = None,
+    by: str | None = None,
+    common_lemmas: bool = False,
+    allow_different: bool = False,
+    json_file: Annotated[Path | None, Parameter("--json")] = None,
+    csv_file: Annotated[Path | None, Parameter("--csv")] = None,
+) -> int:
+    """Compare models with a reference, item by item, or conditions of your data. Intervals are 95 % each; p is Holm's.
+
+    Args:
+        folders: output folders of `tse run`
+        reference: the model that the others are compared with [the first one]
+        measure: such as ew, accuracy, ew@top-0.9; repeatable [the headline measures]
+        by: a column of your data, or several with commas: differences between its values, and models x values
+        common_lemmas: EW over the lemmas that all models score, not only the two of a row
+        allow_different: compare runs on different data or with different options, and name these
+        json_file: also write the differences to this JSON file
+        csv_file: also write the differences to this CSV file
+    """
+    with terminal.waiting("Comparing"):
+        from .io.files import check_file, write_text
+        from .io.tables import check_table, write_table
+        from .results import Results
+        from .runs.compare import as_json, printed
+        from .runs.compare import compare as compare_results
+
+        if json_file is not None:
+            check_file(json_file, (".json",))
+        if csv_file is not None:
+            check_table(csv_file)
+        columns = [column.strip() for column in by.split(",")] if by else []
+        compared = compare_results(
+            Results.load(*folders), reference, measure or (), columns, common_lemmas, allow_different
+        )
+    for block in printed(compared):
+        terminal.say(block) if isinstance(block, str) else terminal.show(block)
+    if json_file is not None:
+        write_text(json_file, json.dumps(as_json(compared), indent=1, ensure_ascii=False) + "\n")
+    if csv_file is not None:
+        write_table(compared, csv_file)
+    return 0
+
+
+@app.command
+def explore(
+    folders: list[Path], /, *, model: Models = None, port: int | None = None, no_browser: bool = False
+) -> int:
+    """Open a page on this machine to look into results: scores, groups, items, and a sentence of your own.
+
+    Args:
+        folders: output folders of `tse run`
+        model: a model to ask about sentences; repeatable
+        port: to listen on [the first free one from 7860]
+        no_browser: do not open the page in the browser
+    """
+    if importlib.util.find_spec("gradio") is None:
+        raise ValueError("`tse explore` needs gradio: pip install 'refined-tse[explore]'")
+    with terminal.waiting("Starting the page"):
+        from .explore import app as page
+        from .explore import launch
+        from .results import Results
+
+        address = launch(page(Results.load(*folders), model or []), port, browser=not no_browser)
+    terminal.say(f"Explore at {address} (Ctrl+C ends it).")
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        os._exit(0)  # what models are asked is of no use any more, and Python would wait for them
+    return 0
+
+
+@app.command
+def reproduce(
+    paper: str | None = None,
+    /,
+    *,
+    table: str | None = None,
+    list_tables: Annotated[bool, Parameter("--list")] = False,
+    model: Models = None,
+    source: Path | None = None,
+    limit: int | None = None,
+    out: Path = Path("tse-reproduction"),
+) -> int:
+    """Run the models and data of a published table and print our numbers next to the published ones.
+
+    Args:
+        paper: newman2021, warstadt2020, rochereau2020 or hu2020
+        table: the number of one of its tables [all but those of people's judgments]
+        list_tables: list the tables, and stop
+        model: run this model instead of the paper's; repeatable
+        source: folder with data that is not shipped
+        limit: at most this many items of each group [all]
+        out: output folder [tse-reproduction]
+    """
+    from .papers.papers import PAPERS, describe
+
+    if list_tables:
+        for name in PAPERS if paper is None else (paper,):
+            described = describe(name, None)
+            terminal.say(f"{name}: {described.title}")
+            for number, content in described.tables.items():
+                terminal.say(f"  {number:>2}  {content}")
+        return 0
+    if paper is None:
+        raise ValueError(
+            f"No paper is named; expected one of {', '.join(PAPERS)}. --list shows their tables."
+        )
+    describe(paper, table)  # an unknown name is an error before PyTorch is imported, which takes seconds
+    with terminal.waiting("Starting"):
+        from .io.files import check_folder
+        from .io.tables import write_table
+        from .papers.reproduce import reproduce as run_paper
+
+        check_folder(out)
+        terminal.quiet()
+    found = run_paper(
+        paper, out, table=table, models=model or [], source=source, limit=limit, announce=terminal.progress,
+        note=terminal.note,
+    )  # fmt: skip
+    terminal.table(found.as_printed(), found.title)
+    terminal.table(found.summary(), "Ours minus published")
+    terminal.say(str(found))
+    terminal.sentences(f"Left out: {reason}" for reason in found.left_out)
+    terminal.say("Reasons for differences:")
+    terminal.sentences(f"- {reason}" for reason in found.differences)
+    write_table(found.table, out / "reproduction.csv")
+    terminal.say(f"Table: {out / 'reproduction.csv'}")
+    for failure in found.failures:
+        terminal.fail(str(failure))
+    return 1 if found.failures else 0
+
+
+@app.command
+def sets(name: str | None = None, /) -> int:
+    """List the published sets of minimal pairs that `tse run minimal_pairs --data` knows, or show the card of one.
+
+    Args:
+        name: one of them: its source, licence, columns, how its authors score it, traps
+    """
+    with terminal.waiting("Starting"):
+        import pandas as pd
+
+        from .suites.pair_sets import SETS, find_set
+
+    if name is None:
+        rows = [
+            {
+                "set": known, "languages": len(of.configs) or "many", "pairs": f"{of.n_pairs:,}" if of.n_pairs else "–",
+                "licence": of.licence, "linking": of.linking or "sum (not its authors')",
+            }
+            for known, of in SETS.items()
+        ]  # fmt: skip
+        terminal.table(pd.DataFrame(rows))
+        terminal.say("refined-tse has no copies of these sets; they are loaded from their authors.")
+    else:
+        terminal.say(str(find_set(name)))
+    terminal.say(f"Next: tse run minimal_pairs --data {name or 'SET'} --model MODEL")
+    return 0
+
+
+@app.command
+def fetch(name: str, /, *, out: Path = Path("tse-data"), source: Path | None = None) -> int:
+    """Download the pinned files of a data set that is not shipped, check them, and build it.
+
+    Args:
+        name: newman2021-blimp (the BLiMP row of Newman et al.'s Table 2), rochereau2020 (their German sentences), or a
+            set of `tse sets`
+        out: folder for the data set [tse-data]
+        source: folder that holds the pinned files [they are downloaded]
+    """
+    with terminal.waiting(f"Fetching {name}"):
+        from .papers import fetch as papers
+        from .suites import pair_sets
+
+        paths = pair_sets.fetch(name, out) if name in pair_sets.SETS else papers.fetch(name, out, source)
+    terminal.sentences(f"Built {path}" for path in paths)
+    terminal.say(f"The data is in {out}; use it with --source {out}.")
+    return 0
+
+
+@app.command
+def publish(
+    results: Path,
+    /,
+    *,
+    model_repo: str | None = None,
+    results_repo: str | None = None,
+    data_org: str | None = None,
+    other_repo: bool = False,
+    create_pr: bool = False,
+    yes: bool = False,
+) -> int:
+    """Publish results on the Hub, in a model's repository or in a data set of results. Dry run by default.
+
+    Args:
+        results: output folder of `tse run`
+        model_repo: the model's repository, org/model: scores over whole released data sets
+        results_repo: a data set of results, org/name: every row is added to it
+        data_org: who hosts the shipped data sets, for a model's entries
+        other_repo: accept results of another repository that holds the same weights
+        create_pr: open a pull request [a commit]
+        yes: carry it out [a dry run that only prints what would happen]
+    """
+    with terminal.waiting("Reading the results"):
+        from . import publishing
+
+        plans = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
+    for publication in plans:
+        terminal.say(f"{publication.kind} {publication.repo}:")
+        terminal.sentences(f"  ! {note}" for note in publication.notes)
+        for path, content in publication.files.items():
+            terminal.say(f"  + {path}  {len(content):,} bytes")
+            if path.endswith(".yaml"):
+                terminal.say(content.decode())
+        if yes:
+            address = publishing.publish(publication, create_pr)
+            terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
+    if not yes:
+        terminal.say("Nothing was sent. Add --yes to send what is not there yet.")
+    return 0
+
+
+@app.command
+def install_metrics(*, yes: bool = False, remove: bool = False) -> int:
+    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline.
+
+    Args:
+        yes: carry it out [a dry run that only prints what would happen]
+        remove: remove what this command copied
+    """
+    with terminal.waiting("Starting"):
+        from .publishing import install_metrics as installing
+
+    if remove:
+        for folder in list(installing.installed()):
+            terminal.say(f"- {folder}")
+            if yes:
+                installing.remove(folder)
+    else:
+        for module in installing.shipped_modules():
+            terminal.say(f"{'=' if module.is_there else '+'} {module.folder}")
+            if yes:
+                installing.install(module)
+    terminal.say("Done." if yes else "Nothing was changed. Add --yes to do it.")
+    return 0
+
+
+@app.command
+def train_ngram(
+    text: Path, /, *, out: Path, order: Literal[1, 2] = 2, vocabulary_size: int = 50_000, lowercase: bool = False,
+    overwrite: bool = False,
+) -> int:  # fmt: skip
+    """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`.
+
+    Args:
+        text: UTF-8 text, one sentence per line
+        out: the file to write; its name ends in .json
+        order: 1 or 2 [2]
+        vocabulary_size: keep this many words, the most frequent ones [50000]
+        lowercase: lower-case the text
+        overwrite: replace an existing model
+    """
+    _refuse_existing(out, overwrite)
+    with terminal.waiting("Training the model"):
+        from .models.ngram.train import train_ngram as train
+
+        written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
+    terminal.say(f"N-gram model: {written}")
+    return 0
+
+
+@app.command
+def convert_lstm(
+    checkpoint: Path, /, *, vocabulary: Path, out: Path, kind: Literal["colorless_green", "wordnlm"] = "colorless_green",
+    overwrite: bool = False,
+) -> int:  # fmt: skip
+    """Convert a published LSTM checkpoint into a model that transformers loads.
+
+    Args:
+        checkpoint: a file written by torch.save; code in it is not run
+        vocabulary: its list of words
+        out: the folder to write, for `tse run --model`
+        kind: colorless_green or wordnlm [colorless_green]
+        overwrite: replace an existing model
+    """
+    _refuse_existing(out / "config.json", overwrite)
+    with terminal.waiting("Converting the model"):
+        from .models.lstm.convert import convert_lstm as convert
+
+        terminal.quiet()
+        written = convert(checkpoint, vocabulary, out, kind)
+    terminal.say(f"Model: {written}")
+    return 0
+
+
+def main() -> None:
+    """Run the command line; an error of the user is one paragraph, a bug says how to report it (TSE_DEBUG=1: a traceback)."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    warnings.showwarning = terminal.warn
+    arguments, code = sys.argv[1:], 0
+    try:
+        if arguments[:1] == ["run"]:
+            _add_suites(arguments[1:])
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 0
+    except BaseException as error:
+        code = _said(error, next((word for word in arguments if not word.startswith("-")), ""))
+    if code in (130, 143):
+        terminal.fail("Stopped. Run the same command again: it computes only what is not saved yet.")
+    sys.stdout.flush()
+    sys.exit(code)
+
+
+def _add_suites(arguments: Sequence[str]) -> None:
+    """Add the suite that is named, or all where help is asked for; others need not be imported."""
+    from .suites import find_suite
+
+    named = arguments[0] if arguments and not arguments[0].startswith("-") else None
+    if named is not None and named not in suite_names():
+        meant = did_you_mean(named, suite_names()) or (
+            " Give a table with --data." if Path(named).exists() else ""
+        )
+        raise ValueError(f"There is no suite {named!r}; expected one of {', '.join(suite_names())}.{meant}")
+    for name in suite_names() if "--help" in arguments[:1] else [named] if named else []:
+        add_suite(find_suite(name))
+
+
+def _said(error: BaseException, command: str) -> int:
+    """Say what went wrong; return the exit code."""
+    if os.environ.get("TSE_DEBUG", "") not in ("", "0"):
+        traceback.print_exception(error)
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, KeyboardInterrupt):
+        return 130
+    # ImportError: an optional package is missing.
+    if isinstance(error, CycloptsError | ValueError | TypeError | ImportError):
+        terminal.fail(text)
+        return 2
+    is_of_memory = isinstance(error, MemoryError)
+    if "torch" in sys.modules:  # it takes seconds to import, and without it no error is its own
+        from .engine.forward import is_out_of_memory
+
+        is_of_memory = is_out_of_memory(error)  # type: ignore[arg-type]
+    if is_of_memory:
+        terminal.fail("Memory ran out. Use a smaller --batch-tokens or --limit. What was scored is kept.")
+        return 71
+    if isinstance(error, OSError) and error.errno is not None:
+        where = f"{error.filename}: " if error.filename else ""
+        terminal.fail(
+            f"The system refused to read or write. {where}{error.strerror}. What was scored is kept."
+        )
+        return 74
+    terminal.fail(
+        f"`tse {command}` failed in an unexpected way ({type(error).__name__}: {text[:500].rstrip('.')}). This is a bug: "
+        f"please report it with the output of the same command after TSE_DEBUG=1. What was scored is kept."
+    )
+    return 70

@@ -1,0 +1,133 @@
+"""Which scores are not comparable: with published ones, or with each other although one table shows them.
+
+Scores compare over the same data, lemma list and options of the suite, with the same pseudo-log-likelihood. Weights,
+precision, device and versions may differ: they are the models', or change scores by noise only.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..io.store import Record
+from ..suites import find_suite
+
+if TYPE_CHECKING:
+    from ..results import Results
+
+PART = "part of the data"
+_HOW = {
+    "data": "on different data",
+    "data set": "on a different data set",
+    PART: "on a different part of the data",
+}
+"""What differs -> how a model was run; it was run *with* anything else."""
+_FACTS = ("metric_version", "pll", "forms", "linking")
+"""What was found when models were loaded, and must be the same where both have it."""
+_NO_MATTER = ("limit", "groups", "source", "config", "lemmas", "methods", "allow_unverified")
+"""Options that do not change the score of an item, or that show in the content of the data or of the lemma list."""
+
+
+def different(one: Record, other: Record) -> list[str]:
+    """Name what differs in two runs and makes their scores incomparable: `data`, `--pll`, …; empty for like runs."""
+    about, theirs = one.signature, other.signature
+    is_part = any(one.options.get(name) != other.options.get(name) for name in ("limit", "groups"))
+    reasons = [PART] if is_part else []
+    if about.get("data") != theirs.get("data"):
+        is_other_set = about["dataset"] != theirs["dataset"]
+        reasons += ["data set"] if is_other_set else [] if is_part else ["data"]
+    if about.get("lemmas") != theirs.get("lemmas"):
+        reasons.append("lemma list")
+    found = [name for name in _FACTS if name in one.facts and name in other.facts]
+    options = [name for name in {**one.options, **other.options} if name not in (*_NO_MATTER, *found)]
+    unlike = [name for name in options if one.options.get(name) != other.options.get(name)]
+    unlike += [name for name in found if one.facts[name] != other.facts[name]]
+    return [*reasons, *(f"--{name.replace('_', '-')}" for name in unlike)]
+
+
+def run_otherwise(names: Sequence[str], reasons: Sequence[str], others: str) -> str:
+    """Say that some systems were run differently from others, and how.
+
+    >>> run_otherwise(["B"], ["data", "--pll"], "A")
+    'B was run on different data and with a different --pll than A; do not compare their scores.'
+    """
+    how = " and ".join(_HOW.get(reason, f"with a different {reason}") for reason in reasons)
+    verb = "was" if len(names) == 1 else "were"
+    return f"{listed(names)} {verb} run {how} than {others}; do not compare their scores."
+
+
+def scored_part(record: Record) -> str:
+    """Say which part of the data, or whose lemma list, a run was on: "" for all of it, with a released list."""
+    options = record.options
+    parts = [f"at most {options['limit']} items of each group"] if options.get("limit") else []
+    parts += [f"only {', '.join(options['groups'])}"] if options.get("groups") else []
+    own_list = not re.fullmatch(
+        r"\w*", str(options.get("lemmas", ""))
+    )  # a file or a table, not a name of ours
+    return ", ".join([*parts, *(["own list of verbs"] if own_list else [])])
+
+
+def is_own(record: Record) -> bool:
+    """Whether the data are the user's, and not among those that the suite knows by name."""
+    suite = find_suite(record.signature["suite"])
+    return record.signature["dataset"] not in {suite.name, *(name for name, _ in suite.datasets.values())}
+
+
+def notices(systems: Mapping[str, Record]) -> list[str]:
+    """Say which systems of one suite and data compare neither with published numbers nor with most of the others.
+
+    There is one sentence for each cause: a part of the data, own data, or another way of running.
+    """
+    found: dict[str, list[str]] = {}
+    for system, record in systems.items():
+        part, own = scored_part(record), is_own(record)
+        if part or own:
+            whole = f"Own data ({record.signature['config']})"
+            cause = f"Part of {'your own' if own else 'the'} data ({part})" if part else whole
+            found.setdefault(cause, []).append(system)
+    sentences = [
+        f"{cause}: {listed(names)}. Not comparable with published numbers." for cause, names in found.items()
+    ]
+    kinds: list[list[str]] = []  # systems that compare with each other
+    for system, record in systems.items():
+        alike = next((kind for kind in kinds if not different(record, systems[kind[0]])), None)
+        if alike is None:
+            kinds.append(alike := [])
+        alike.append(system)
+    most = max(kinds, key=len, default=[])
+    unlike: dict[tuple[str, ...], list[str]] = {}
+    for kind in kinds:
+        reasons = [of for of in different(systems[kind[0]], systems[most[0]]) if of != PART]  # said above
+        if reasons:
+            unlike.setdefault(tuple(reasons), []).extend(kind)
+    return [*sentences, *(run_otherwise(names, of, listed(most, 1)) for of, names in unlike.items())]
+
+
+def all_notices(results: "Results") -> list[str]:
+    """Return the notices of all suites and data; one that is not about all of them names those that it is about."""
+    tables = list(dict.fromkeys((r.signature["suite"], r.signature["config"]) for r in results.records))
+    titles: dict[str, list[str]] = {}
+    for suite, config in tables:
+        for sentence in notices(results.of(suite, config)):
+            titles.setdefault(sentence, []).append(find_suite(suite).title_of(config))
+    return [
+        text if len(of) == len(tables) else f"{', '.join(dict.fromkeys(of))}: {text}"
+        for text, of in titles.items()
+    ]
+
+
+def usual(values: Sequence[Any]) -> Any:
+    """Return the most frequent value, the first one of several; None where all are None.
+
+    >>> usual(["", "--limit 5"]), usual([None, "b", "a", "a"])
+    ('', 'a')
+    """
+    counts = Counter(value for value in values if value is not None)
+    return max(counts, key=lambda value: (counts[value], value == ""), default=None)
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Name models; of more than `most`, only the first ones and how many more there are."""
+    unique = list(dict.fromkeys(names))
+    more = len(unique) - most
+    return ", ".join(unique) if more < 1 else f"{', '.join(unique[:most])} and {more} more"

@@ -1,1 +1,0 @@
-"""Averages, intervals and comparisons of stored answers; no model runs here."""

@@ -1,0 +1,567 @@
+"""A suite: which items there are, what is asked about each, and what their scores are. All else follows.
+
+    @dataclass(frozen=True, kw_only=True)
+    class Adverbs(Suite):
+        "Whether a model prefers adverbs before the verb."
+
+        name, title, needs = "adverbs", "Adverbs", ("early", "late")
+        measures = (Measure("before", label="before the verb"),)
+
+        def load(self):                          # rows to ask about, before any model is loaded
+            return check(read(self.data), "the table", texts=self.needs)
+
+        def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
+            early, late = (ask_sentences(scorer, items[name], progress) for name in self.needs)
+            return {"items": items.assign(before=early > late, ties=early == late)}
+
+A suite is a frozen dataclass: its fields are its options in Python and on the command line, and the text below a field
+is its help. `run("gpt2", Adverbs(data="mine.csv"))` runs it; an entry point of the group `tse_scorers.suites` makes it
+known as `tse run adverbs`.
+
+Tables have one row an item, with the user's own columns. Columns with a meaning: those of `levels`, and own ones with
+few values, are groups of results; `cluster`, or an `item` that is in several rows, is the unit of intervals; `good` and
+`bad` are texts of a pair; `ties` counts ties; `row` is the place in the data; `stands_for` is how many items of the
+data a sampled one stands for.
+"""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..engine.progress import Progress
+from ..io.files import slug
+from ..io.suggestions import did_you_mean
+from ..io.tables import fingerprint
+from ..models.options import check_options
+from ..models.scorer import Scorer
+from ..statistics import Estimate, Units, mean, means
+from .data import name_of, own_levels
+
+Tables = Mapping[str, pd.DataFrame]
+Row = dict[str, Any]
+Places = NDArray[np.intp]
+ALL, ITEMS, ROW, WEIGHT = "all", "items", "row", "stands_for"
+SMALLEST_CHUNK, LARGEST_CHUNK, MOST_CHUNKS = 1_000, 5_000, 16
+"""Items of a chunk: with fewer, batches are padded and shared beginnings parted. Chunks of small data."""
+SEED = 0
+SUITES: dict[str, type["Suite"]] = {}
+"""Name -> class, of all suites that are imported."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that stands for a suite or one of its groups. Greater is better, unless it is no share.
+
+    >>> at_cutoff = Measure("ew@top-0.9", label="EW")
+    >>> at_cutoff.label, at_cutoff.base, at_cutoff.point, at_cutoff.headline
+    ('EW@top-0.9', 'ew', 'top-0.9', False)
+
+    Attributes:
+        name: its name in results: `ew`, or away from the headline point `ew@top-0.9`.
+        column: the column of its items' scores, NaN for none; by default its name.
+        label: what tables call it; by default its name. A point is added.
+        table: the table with its items.
+        headline: whether terminal, comparison and page show it unasked; by default where it has no point.
+        leads: whether a page's first sentence is about it; by default the first measure does.
+        bounded: whether scores are shares, 0 to 1.
+        levels: the only levels that it has; None for `all` and those of the suite and of the user's own columns.
+        words: what it measures, the second line of a heading.
+        digits: the decimals with which it is printed.
+        chance: the score of guessing; None where there is none.
+        right_or_wrong: whether the score of an item is 0 or 1.
+        over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
+        main_level: the level that a page compares first; by default the suite's first.
+        counted: what its items are, in the plural.
+        why_excluded: why items have no score.
+    """
+
+    name: str
+    column: str = ""
+    label: str = ""
+    table: str = ITEMS
+    headline: bool | None = None
+    leads: bool = False
+    bounded: bool = True
+    levels: Sequence[str] | None = None
+    words: str = ""
+    digits: int = 2
+    chance: float | None = 0.5
+    right_or_wrong: bool = False
+    over_lemmas: bool = False
+    main_level: str = ""
+    counted: str = "items"
+    why_excluded: str = ""
+
+    def __post_init__(self) -> None:
+        label = self.label or self.base
+        label = f"{label}@{self.point}" if self.point else label
+        headline = not self.point if self.headline is None else self.headline
+        for name, value in (("column", self.column or self.name), ("label", label), ("headline", headline)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def base(self) -> str:
+        """Its name without a point."""
+        return self.name.partition("@")[0]
+
+    @property
+    def point(self) -> str:
+        """Where it is, away from the headline point; else empty."""
+        return self.name.partition("@")[2]
+
+
+class Group(NamedTuple):
+    """A group of items: its level (`all`, `paradigm`, …), its value ("" for `all`), the places of its rows."""
+
+    level: str
+    value: str
+    places: Places
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the section of a suite says on a page.
+
+    Attributes:
+        question: what is asked of a model, in a sentence; first on the page.
+        lede: what a model is given and what is counted, in two sentences, for somebody who has never heard of it.
+        terms: the measures and what they mean.
+        source: the papers that it follows.
+    """
+
+    question: str = ""
+    lede: str = ""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite(ABC):
+    """Base class of suites; subclasses are frozen dataclasses, whose fields are the options.
+
+    Obligatory are `name`, `title`, `needs`, `measures`, `load` and `ask`.
+
+    Attributes:
+        name: its name in results and on the command line.
+        title: its name in headings.
+        needs: columns by which a table of the user's own is known as data of this suite.
+        other_needs: other such columns, or keys of a JSON file.
+        measures: its measures, headlines in the order of tables.
+        levels: columns of the tables that are groups of results, where they are there; the finest last.
+        key: columns that make an item the same in two runs.
+        together: columns of rows that no sample and no chunk parts.
+        order: columns by which items are asked about, so that those with the same beginning are together.
+        known: columns that the suite itself reads or writes, besides those named above: they are no conditions.
+        datasets: names that `data` knows -> (data set, configuration) in results.
+        text: what a page says of it.
+        paper: the file of `papers/` with the tables and figures of its section.
+    """
+
+    data: Any = None
+    """a name, a data set of the Hub (org/name), a table of yours (CSV, TSV, JSON lines, Parquet), in Python also a
+    data frame, a Dataset or a list of dicts"""
+    groups: list[str] | None = None
+    """only these groups of the data; repeatable [all]"""
+    limit: int | None = None
+    """at most this many items of each group; scores then estimate those of the whole [all]"""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs: ClassVar[Sequence[str]]
+    other_needs: ClassVar[Sequence[Sequence[str]]] = ()
+    measures: ClassVar[Sequence[Measure]]
+    levels: ClassVar[Sequence[str]] = ()
+    key: ClassVar[Sequence[str]] = ()
+    together: ClassVar[Sequence[str]] = ()
+    order: ClassVar[Sequence[str]] = ()
+    known: ClassVar[Sequence[str]] = ()
+    datasets: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    text: ClassVar[Text] = Text()
+    paper: ClassVar[str] = ""
+
+    # What a suite must say.
+
+    @abstractmethod
+    def load(self) -> pd.DataFrame:
+        """Return all items to ask about, one row each; ValueError where options or data are wrong.
+
+        `groups` and `limit` are applied to what it returns. `read(self.data)` reads a table of the user's own.
+        """
+
+    @abstractmethod
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
+        """Return tables of scores of some of the items; no score may depend on which others there are.
+
+        Raises:
+            ValueError: the scorer cannot answer.
+        """
+
+    # What it may say.
+
+    def check_scorer(self, scorer: Scorer) -> None:  # noqa: B027
+        """Raise ValueError where a scorer cannot answer; called before any model runs."""
+
+    def facts(self, scorer: Scorer) -> Row:
+        """Return what else decides the scores of a model and is found when it is loaded, for comparisons."""
+        return {}
+
+    @classmethod
+    def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
+        """Return the items of measures with this `table`; overridden where they are not the rows of a stored one."""
+        return tables.get(table, pd.DataFrame())
+
+    @classmethod
+    def units(cls, items: pd.DataFrame, measure: Measure, level: str) -> Units:
+        """Return the units of all items of a measure, for scores of groups of a level.
+
+        By default those that the user's table names (`own_units`), else each item by itself. `stands_for` are weights.
+        """
+        name, labels = own_units(items) or ("items", np.arange(len(items)))
+        return Units(labels, name, weights=weights_of(items))
+
+    @classmethod
+    def cells(
+        cls, sides: Sequence[pd.DataFrame], measure: Measure, units: Units, condition: Any = None
+    ) -> tuple[list[Any], Units, Any]:
+        """Return what is averaged on each side, with its units and conditions; by default the items' scores.
+
+        Overridden where an average is over more than items (EW: lemmas, too).
+        """
+        return [items[measure.column] for items in sides], units, condition
+
+    @classmethod
+    def pair_up(cls, one: Tables, other: Tables, measure: Measure) -> tuple[pd.DataFrame, pd.DataFrame, Row]:
+        """Return the items that two models were both asked, row by row, and columns for their comparison.
+
+        Raises:
+            ValueError: the measure of the two does not compare; the message says why, without a full stop.
+        """
+        items, others = (cls.items_of(tables, measure.table) for tables in (one, other))
+        keys = [column for column in cls.key if column in items and column in others]
+        if not keys:
+            keys = [column for column in items if column in others and items[column].is_unique][:1]
+        numbered = [
+            frame[keys].assign(**{f"_{n}": np.arange(len(frame))}) for n, frame in enumerate((items, others))
+        ]
+        both = numbered[0].merge(numbered[1], on=keys)
+        return (
+            items.iloc[both["_0"]].reset_index(drop=True),
+            others.iloc[both["_1"]].reset_index(drop=True),
+            {},
+        )
+
+    @classmethod
+    def once(cls, items: pd.DataFrame, measure: Measure) -> Places:
+        """Return the places of the items that count in `all`."""
+        return np.arange(len(items))
+
+    @classmethod
+    def more(cls, items: pd.DataFrame, measure: Measure) -> Row:
+        """Return further columns of the row of results of a measure's items in a group."""
+        return {}
+
+    @classmethod
+    def group_name(cls, level: str, value: str) -> str:
+        """Return what a group is called."""
+        return ALL if level == ALL else value.replace("_", " ")
+
+    @classmethod
+    def title_of(cls, config: str) -> str:
+        """Return the title of results on a configuration of data."""
+        return cls.title if config in ("", cls.name) else f"{cls.title}: {config}"
+
+    # What follows: the items of a run.
+
+    def __init_subclass__(cls) -> None:
+        """Make a suite known by its name, so that its stored scores can be read."""
+        if "name" in vars(cls):
+            SUITES[cls.name] = cls
+
+    def __new__(cls, **options: Any) -> "Suite":
+        """Refuse an option that there is not, with the one that was probably meant."""
+        names = [option.name for option in fields(cls)]
+        if unknown := [name for name in options if name not in names]:
+            more = did_you_mean(unknown[0], names) or f" It has: {', '.join(names)}."
+            raise TypeError(f"{cls.__name__} has no option {unknown[0]!r}.{more}")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """The items that are asked about, after `groups` and `limit`, numbered by `row`."""
+        items = self.load().reset_index(drop=True)
+        items = items.assign(**{ROW: np.arange(len(items))})
+        if self.groups:
+            columns = [level for level in self.levels if level in items]
+            there = dict.fromkeys(
+                str(value) for column in columns for value in items[column].dropna().unique()
+            )
+            if unknown := [group for group in self.groups if group not in there]:
+                raise ValueError(
+                    f"groups has {unknown[0]!r}; expected some of {', '.join(list(there)[:40])}."
+                    f"{did_you_mean(unknown[0], there)}"
+                )
+            items = items[items[columns].astype(str).isin(self.groups).any(axis=1)].reset_index(drop=True)
+        return items if self.limit is None else self.limited(items, self.limit)
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name in results."""
+        return self.datasets[self.data][0] if self._is_named else name_of(self.data, self.name)
+
+    @property
+    def config(self) -> str:
+        """The configuration's name in results; one's own blimp.csv is not BLiMP."""
+        if self._is_named:
+            return self.datasets[self.data][1]
+        name = slug(Path(self.dataset).stem)
+        return f"own-{name}" if name in {config for _, config in self.datasets.values()} else name
+
+    @property
+    def _is_named(self) -> bool:
+        return isinstance(self.data, str) and self.data in self.datasets
+
+    @classmethod
+    def knows(cls, data: str) -> bool:
+        """Whether `data` is the name of a data set of this suite."""
+        return data in cls.datasets
+
+    @property
+    def given(self) -> Row:
+        """The options that differ from their defaults, but the data."""
+        values = {option.name: (getattr(self, option.name), option.default) for option in fields(self)}
+        return {
+            name: value if isinstance(value, str | int | float | list) else name_of(value, name)
+            for name, (value, default) in values.items()
+            if name != "data" and value is not default and value != default
+        }
+
+    def asked(self) -> Row:
+        """Return what is asked, known before any model is loaded: the suite, its options, the content of the data."""
+        about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": self.given}
+        return {**about, "n_items": len(self.items), "data": fingerprint(self.items)}
+
+    @property
+    def own_levels(self) -> list[str]:
+        """The user's own columns that are groups of results."""
+        return own_levels(
+            self.items, {*self.known, *self.needs, *self.levels, *self.key, ROW, WEIGHT, "item", "cluster"}
+        )
+
+    def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
+        """Return at most so many wholes (`together`) of each group of the finest level, with what each stands for."""
+        whole = self.wholes(items)
+        group = self._finest(items)[np.unique(whole, return_index=True)[1]]
+        return self._kept(items, whole, group, stratified(group, limit=limit))
+
+    def sampled(self, budget: int, seed: int = SEED) -> "Suite":
+        """Return the suite over at most `budget` items, spread evenly over groups; the same seed keeps the same ones.
+
+        Raises:
+            ValueError: the budget is too small for anything to be scored.
+        """
+        items, sample = self.items, copy.copy(self)
+        if budget < len(items):
+            whole = self.wholes(items)
+            group = self._finest(items)[np.unique(whole, return_index=True)[1]]
+            n_wholes = int(budget * len(group) / len(items))
+            if not n_wholes:
+                raise ValueError(
+                    f"A budget of {budget} items leaves nothing to score: the smallest part of {self.name} has "
+                    f"{len(items) // len(group)}. Increase the budget, or remove the suite."
+                )
+            items = self._kept(items, whole, group, stratified(group, at_most=n_wholes, seed=seed))
+        vars(sample)["items"] = items
+        return sample
+
+    def _finest(self, items: pd.DataFrame) -> NDArray[Any]:
+        level = next((level for level in reversed(self.levels) if level in items), None)
+        return np.zeros(len(items)) if level is None else pd.factorize(items[level])[0]
+
+    def _kept(self, items: pd.DataFrame, whole: Places, group: NDArray[Any], kept: Places) -> pd.DataFrame:
+        n_all, n_kept = pd.Series(group).value_counts(), pd.Series(group[kept]).value_counts()
+        weight = np.zeros(len(group))
+        weight[kept] = (n_all / n_kept)[group[kept]]
+        inside = weight[whole] > 0
+        return items[inside].assign(**{WEIGHT: weight[whole[inside]]}).reset_index(drop=True)
+
+    def wholes(self, items: pd.DataFrame) -> Places:
+        """Return the number of the whole that each row belongs to, from 0, in order of appearance, (rows,)."""
+        if not self.together:
+            return np.arange(len(items))
+        return items.groupby(list(self.together), sort=False, dropna=False).ngroup().to_numpy()
+
+    def chunks(self) -> list[pd.DataFrame]:
+        """Cut the items, neighbours in `order`, by the data alone; no whole (`together`) is parted."""
+        items = self.items.sort_values([*self.order, ROW], kind="stable") if self.order else self.items
+        n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), 1)
+        whole = pd.factorize(self.wholes(items))[0]
+        items, whole = (
+            items.iloc[np.argsort(whole, kind="stable")],
+            np.sort(whole),
+        )  # parts of a whole together
+        starts = np.flatnonzero(np.diff(whole, prepend=-1))
+        cuts = np.searchsorted(starts, np.linspace(0, len(items), n + 1)[1:-1])
+        edges = [*np.unique([0, *starts[np.minimum(cuts, len(starts) - 1)]]), len(items)]
+        return [items.iloc[low:high] for low, high in pairwise(edges) if high > low]
+
+    def joined(self, chunks: Sequence[Tables]) -> dict[str, pd.DataFrame]:
+        """Return whole tables from those of all chunks, in the order of the data; a table without rows of it, once."""
+        whole = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
+        return {
+            name: table.sort_values(ROW, kind="stable", ignore_index=True)
+            if ROW in table
+            else chunks[0][name]
+            for name, table in whole.items()
+        }
+
+    # What follows: scores.
+
+    @classmethod
+    def rows(cls, tables: Tables, levels: Sequence[str] = ()) -> list[Row]:
+        """Return the rows of results: each measure over each group, headlines first.
+
+        Args:
+            tables: of scores.
+            levels: the user's own columns that are groups.
+        """
+        rows = [
+            row
+            for table in dict.fromkeys(m.table for m in cls.measures)
+            for row in cls._rows(tables, table, levels)
+        ]
+        return sorted(rows, key=lambda row: not cls.measure(row["measure"]).headline)
+
+    @classmethod
+    def _rows(cls, tables: Tables, table: str, levels: Sequence[str]) -> Iterator[Row]:
+        items = cls.items_of(tables, table)
+        there = [
+            m
+            for m in cls.measures
+            if m.table == table and m.column in items and items[m.column].notna().any()
+        ]
+        units: dict[tuple[str, str], Units] = {}  # measures that are no headlines share theirs
+        for only in dict.fromkeys(None if m.levels is None else tuple(m.levels) for m in there):
+            measures = [m for m in there if (None if m.levels is None else tuple(m.levels)) == only]
+            for group in cls.groups_of(items, measures[0], levels):
+                inside = items.iloc[group.places]
+                by_units: dict[tuple[str, str], list[Measure]] = {}
+                for measure in measures:
+                    key = group.level, measure.name if measure.headline else ""
+                    by_units.setdefault(key, []).append(measure)
+                    if key not in units:
+                        units[key] = cls.units(items, measure, group.level).coded()
+                for key, same in by_units.items():
+                    of_group = units[key].of(group.places)
+                    scores = inside[[m.column for m in same]].to_numpy(float).T
+                    found = means(scores, of_group, same[0].bounded)
+                    if len(same) == 1:
+                        found = [cls.estimate(inside, same[0], of_group, found[0])]
+                    for measure, estimate in zip(same, found, strict=True):
+                        if estimate.n_items:
+                            yield cls._row(group, inside, measure, estimate)
+
+    @classmethod
+    def _row(cls, group: Group, inside: pd.DataFrame, measure: Measure, found: Estimate) -> Row:
+        return {
+            "level": group.level, "value": group.value, "measure": measure.name, "score": found.mean,
+            "n": found.n_items, "n_excluded": len(inside) - found.n_items,
+            "n_ties": int(inside["ties"].sum()) if "ties" in inside else None,
+            **found.columns(), **cls.more(inside, measure),
+        }  # fmt: skip
+
+    @classmethod
+    def estimate(
+        cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
+    ) -> Estimate:
+        """Return the score of some items and its precision; `found` is their mean over `units`, where it is known."""
+        if found is None:
+            found = mean(items[measure.column].to_numpy(float), units, measure.bounded)
+        kept = items[measure.column].notna().to_numpy()
+        (values,), cells, _ = (
+            cls.cells([items[kept]], measure, units.of(kept)) if kept.any() else ([None], units, None)
+        )
+        if values is None or len(values) == kept.sum():
+            return found
+        return mean(values, cells, measure.bounded)._replace(mean=found.mean, n_items=found.n_items)
+
+    @classmethod
+    def groups_of(cls, items: pd.DataFrame, measure: Measure, levels: Sequence[str] = ()) -> Iterator[Group]:
+        """Yield all items, then each value of each level."""
+        if measure.levels is None:
+            yield Group(ALL, "", cls.once(items, measure))
+        for level in (*cls.levels, *levels) if measure.levels is None else measure.levels:
+            if level in items:
+                codes, values = pd.factorize(items[level])
+                order = np.argsort(codes, kind="stable")
+                starts = np.searchsorted(codes[order], np.arange(len(values)))
+                for value, places in zip(values, np.split(order, starts)[1:], strict=True):
+                    yield Group(level, str(value), places)
+
+    @classmethod
+    def measure(cls, name: str) -> Measure:
+        """Return the measure of this name; ValueError names those that there are."""
+        names = {measure.name: measure for measure in cls.measures}
+        if name not in names:
+            raise ValueError(
+                f"{cls.name} has no measure {name!r}; expected one of {', '.join(list(names)[:12])}."
+                f"{did_you_mean(name, names)}"
+            )
+        return names[name]
+
+    @classmethod
+    def leading(cls) -> Measure:
+        """Return the measure that a page leads with."""
+        return next((measure for measure in cls.measures if measure.leads), cls.measures[0])
+
+
+def stratified(
+    groups: NDArray[Any], limit: int | None = None, at_most: int | None = None, seed: int = SEED
+) -> Places:
+    """Return the places, in order, of a sample: at most `limit` of each group, or `at_most` in all, spread evenly.
+
+    A group with fewer than its share leaves the rest to the others. A smaller sample is part of a larger one with the
+    same seed.
+
+    >>> stratified(np.array(["small", "large", "large", "large", "large"]), limit=1).size
+    2
+    >>> stratified(np.array(["small", "large", "large", "large", "large"]), at_most=4).size
+    4
+    """
+    shuffled = pd.Series(groups).sample(frac=1.0, random_state=seed)
+    turn = shuffled.groupby(shuffled).cumcount()  # first all groups' first rows, then their second ones, …
+    kept = turn.index[turn < limit] if limit is not None else turn.sort_values(kind="stable").index[:at_most]
+    return np.sort(kept.to_numpy())
+
+
+def own_units(items: pd.DataFrame, otherwise: str = ROW) -> tuple[str, NDArray[Any]] | None:
+    """Return the units that a user's table names, and the unit of each row: `cluster`, or a repeated `item`.
+
+    Args:
+        items: the rows.
+        otherwise: the column that names the unit of a row without a value.
+
+    >>> own_units(pd.DataFrame({"item": [1, 1, None], "row": [0, 1, 2]}))
+    ('items', array(['1.0', '1.0', '2'], dtype=object))
+    """
+    for column in ("cluster", "item"):
+        if column in items and (column == "cluster" or items[column].dropna().duplicated().any()):
+            labels = items[column].astype(object)
+            return f"{column}s", labels.where(labels.notna(), items[otherwise]).map(str).to_numpy(object)
+    return None
+
+
+def weights_of(items: pd.DataFrame) -> NDArray[Any] | None:
+    """Return of how many items each stands for; None where nothing was sampled."""
+    return items[WEIGHT].to_numpy(float) if WEIGHT in items else None

@@ -1,0 +1,518 @@
+"""Minimal pairs of sentences: accuracy (Warstadt et al. 2020), on BLiMP, another published set, or one's own.
+
+    full        P(good) > P(bad), compared by a linking function (`metrics/minimal_pair_accuracy`)
+    one_prefix  P(word_good | prefix) > P(word_bad | prefix)
+    two_prefix  P(word | prefix_good) > P(word | prefix_bad)
+
+A group's accuracy is the mean of its paradigms. The units of intervals:
+
+| accuracy of | units |
+|---|---|
+| all paradigms, where there are at least 10, or several of BLiMP | paradigms |
+| anything else | critical words (`prefixes.critical_word`); one word is one unit in all paradigms |
+| pairs with a column `cluster`, or an `item` that is in several rows | these |
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..engine.progress import Progress
+from ..io.bundle import metric_modules, split_revision
+from ..io.files import require_exists, slug
+from ..io.tables import require_text, require_unreserved
+from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
+from ..statistics import Units
+from . import pair_sets
+from .base import ALL, WEIGHT, Measure, Row, Suite, Tables, Text, own_units
+from .data import DataWarning, check, is_hub_id, name_of, own_levels, read, warn, warn_of_white_space
+from .prefixes import COLUMNS, QUERIES, critical_word, shared_start, with_prefixes
+
+Method = Literal["full", "one_prefix", "two_prefix"]
+BLIMP, MANY_PARADIGMS, SIDES = "blimp", 10, ("good", "bad")
+METHODS = {
+    "full": ("accuracy", "pairs whose acceptable sentence is the more probable one"),
+    "one_prefix": ("accuracy@one_prefix", "pairs whose right next word is the more probable one"),
+    "two_prefix": ("accuracy@two_prefix", "pairs whose word is more probable after the right beginning"),
+}
+"""Method -> its measure, and of which pairs it is the share."""
+RENAMED = {
+    "UID": "paradigm",
+    "linguistics_term": "phenomenon",
+    "sentence_good": "good",
+    "sentence_bad": "bad",
+}
+_SCORES = [
+    *METHODS, *(f"{name}{end}" for name in ("logprob_good", "logprob_bad", "ties") for end in ("", *QUERIES)),
+    "score_good", "score_bad", "n_tokens_good", "n_tokens_bad",
+]  # fmt: skip
+_SPELLINGS = {
+    "npi": "NPI", "subject verb": "subject–verb", "determiner noun": "determiner–noun", "filler gap": "filler–gap",
+    "control raising": "control and raising",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimalPairs(Suite):
+    """Accuracy on minimal pairs: BLiMP, another published set, or yours (Warstadt et al. 2020)."""
+
+    data: Any = BLIMP
+    """blimp, another set of `tse sets`, a folder of *.jsonl files as BLiMP's, or a table of yours with sentence_good,
+    sentence_bad, and where you like context (text before both), item or cluster, UID (paradigm), linguistics_term
+    (phenomenon), field, language [blimp]"""
+    source: str | Path | None = None
+    """a copy of the files of a set, which is not downloaded then"""
+    configs: list[str] | None = None
+    """only these configurations of a set, such as its languages; repeatable [what `tse sets` says]"""
+    limit: int | None = None
+    """at most this many pairs of each paradigm [all]"""
+    methods: list[Method] | None = None
+    """how pairs are compared: full (sentences), one_prefix, two_prefix; repeatable [all that data and model support]"""
+    linking: Literal["sum", "mean_token", "mean_byte", "mean_continuation", "slln"] | None = None
+    """how sentences are compared [as the authors of a set do; else sum]"""
+
+    name, title, needs, paper = (
+        "minimal_pairs",
+        "Minimal pairs",
+        ("sentence_good", "sentence_bad"),
+        "warstadt2020",
+    )
+    measures = tuple(
+        Measure(
+            name,
+            column=method,
+            table=method,
+            words=f"share of {words}",
+            right_or_wrong=True,
+            main_level="phenomenon",
+            counted="pairs",
+            why_excluded="" if method == "full" else "the pair has no such prefixes",
+        )
+        for method, (name, words) in METHODS.items()
+    )
+    levels, order = ("language", "field", "phenomenon", "paradigm"), ("good",)
+    key = ("paradigm", "pair_id", "good", "bad", "context")
+    known = (
+        *RENAMED, *_SCORES, "pairID", "pair_id", "context", "simple_LM_method", "lexically_identical", "crucial_item",
+        "dependency_length", *QUERIES, *(f"{method}_method" for method in QUERIES), *sum(COLUMNS.values(), ()),
+    )  # fmt: skip
+    datasets: ClassVar = {name: (name, name) for name in pair_sets.SETS}
+    text = Text(
+        question="Does the model find the acceptable one of two sentences more probable?",
+        lede=(
+            "Each item is a pair of sentences that differ in little, one acceptable and one not. We count how often the "
+            "model gives the acceptable one the higher probability."
+        ),
+        terms={
+            "Accuracy": "The share of pairs in which the acceptable sentence is the more probable one. Ties and pairs "
+            "without a number are not right answers. A phenomenon's accuracy is the mean of its paradigms, the overall "
+            "one the mean of all paradigms.",
+            "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more "
+            "probable after the same beginning; or after which of two beginnings the same word is more probable.",
+        },
+        source="Warstadt et al. (2020), BLiMP: The Benchmark of Linguistic Minimal Pairs for English, TACL 8.",
+    )
+
+    # Items.
+
+    def load(self) -> pd.DataFrame:
+        """Read the pairs, with the labels of BLiMP's paradigms and the prefixes of their methods."""
+        unused = "source" if self.source else "configs" if self.configs else ""
+        if self._set is None and unused:
+            raise ValueError(f"{unused} has no effect on {name_of(self.data)}; remove it.")
+        pairs = pd.concat([self._pairs(*table) for table in self._tables()], ignore_index=True)
+        pairs = pairs.drop(
+            columns=[level for level in self.levels if level in pairs and pairs[level].isna().all()]
+        )
+        if "context" in pairs:  # perhaps only in one of the files
+            pairs["context"] = pairs["context"].fillna("")
+            require_text(pairs, ("context",), "The table")
+        if (twice := pairs.duplicated(["paradigm", "pair_id"])).any():
+            first = pairs[twice].iloc[0]
+            raise ValueError(
+                f"The pair {first['pair_id']} of {first['paradigm']} occurs twice; expected each pair once. Give each "
+                "pair of a paradigm its own number, and remove copies of files from the folder."
+            )
+        supported = {method: pairs.pop(f"{method}_method").astype(bool) for method in QUERIES}
+        for method, marks in supported.items():
+            if marks.any() and method in (self.methods or METHODS):
+                pairs[f"{method}_method"] = marks
+            else:
+                pairs = pairs.drop(columns=[*COLUMNS[method]])
+        if (
+            self.methods
+            and "full" not in self.methods
+            and not any(f"{of}_method" in pairs for of in self.methods)
+        ):
+            raise ValueError(
+                f"No paradigm here supports {' or '.join(self.methods)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
+                "Every paradigm supports the method 'full'."
+            )
+        if self._set is None:
+            self._warn(pairs)
+        elif self._set.is_blimp and not is_blimp(pairs):
+            other = next(name for name in pairs["paradigm"] if name not in _blimp_paradigms())
+            raise ValueError(
+                f"source names a copy of BLiMP, but {self.source} holds other pairs, for instance of {other!r}. Name your "
+                f"own pairs as data: {self.source}."
+            )
+        return pairs
+
+    def _tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the tables that the data consist of, each with its name."""
+        if self._set is not None:
+            yield from pair_sets.load_set(self.data, self.configs, self.source)
+        elif isinstance(self.data, str | Path) and Path(self.data).is_dir():
+            folder = Path(self.data)
+            paths = sorted(folder.glob("*.jsonl")) or sorted(folder.glob("data/*.jsonl"))
+            if not paths:
+                raise ValueError(
+                    f"There are no *.jsonl files in {folder}. Name a folder with BLiMP's, or a table of yours."
+                )
+            yield from ((str(path), read(path)) for path in paths)
+        else:
+            if isinstance(self.data, str) and "." not in self.data and not is_hub_id(self.data):
+                if not Path(self.data).exists():
+                    pair_sets.find_set(self.data)  # says which there are
+            if isinstance(self.data, Path):
+                require_exists(self.data)
+            yield name_of(self.data), read(self.data)
+
+    def _pairs(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a table as items; without `UID`, it is one paradigm by its name, but not by one of BLiMP's."""
+        known = _blimp_paradigms()
+        if "UID" not in frame:
+            stem = Path(name).stem
+            frame = frame.assign(UID=f"my_{stem}" if stem in (ALL, *known) else stem)
+        is_known = frame["UID"].map(lambda uid: isinstance(uid, str) and uid in known)
+        labels = [] if is_known.all() else [of for of in ("linguistics_term", "field") if of in frame]
+        frame = check(frame, name, texts=("UID", "sentence_good", "sentence_bad", *labels))
+        if (frame["UID"] == ALL).any():
+            raise ValueError(f"{name} has a paradigm {ALL!r}, the name of the average over all. Rename it.")
+        require_unreserved(frame, _SCORES, name)
+        table = (
+            frame.rename(columns=str)
+            .assign(pair_id=_numbers(frame, name))
+            .drop(columns="pairID", errors="ignore")
+        )
+        table = table.rename(columns=RENAMED)
+        for place, level in enumerate(("phenomenon", "field")):
+            ours = table["paradigm"].map({paradigm: labels[place] for paradigm, labels in known.items()})
+            table[level] = ours.fillna(table.get(level, table["paradigm"] if level == "phenomenon" else ours))
+        for method in QUERIES:
+            table = with_prefixes(table, method, name)
+        return table
+
+    def _warn(self, pairs: pd.DataFrame) -> None:
+        """Warn of what is odd about the user's own pairs."""
+        texts = [column for column in ("context", *SIDES) if column in pairs]
+        warn_of_white_space(pairs, texts)
+        repeated = pairs.duplicated([*texts, "paradigm"])
+        warn(
+            repeated,
+            pairs["good"],
+            "pairs that repeat an earlier one",
+            "Accuracy counts each. Remove repetitions.",
+        )
+        words = critical_words(pairs)
+        if {"item", "cluster"} & {*pairs} or len(set(words)) > len(words) / 2:
+            return
+        if own_levels(pairs, {*self.known, *self.levels, *SIDES}):
+            warnings.warn(
+                f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals. A column `item` "
+                "says which rows are versions of one item, and makes comparisons of conditions sharper.",
+                DataWarning,
+                stacklevel=3,
+            )
+
+    def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
+        """Return at most so many pairs of each paradigm; paradigms count alike, so that a pair stands for itself."""
+        return super().limited(items, limit).drop(columns=WEIGHT)
+
+    # Names.
+
+    @property
+    def _set(self) -> pair_sets.PairSet | None:
+        """The published set that is loaded; None for pairs of the user's own."""
+        return pair_sets.find_set(self.data) if isinstance(self.data, str) and self.knows(self.data) else None
+
+    @classmethod
+    def knows(cls, data: str) -> bool:
+        """Whether data are named by a published set, perhaps at a commit."""
+        return split_revision(data)[0] in pair_sets.SETS
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name in results; a folder with BLiMP is BLiMP."""
+        if self._set is not None:
+            return split_revision(self.data)[0]
+        return BLIMP if is_blimp(self.items) else super().dataset
+
+    @property
+    def config(self) -> str:
+        """The configuration's name in results: the set with its configurations, where these are a part of it."""
+        if self._set is None:
+            return BLIMP if self.dataset == BLIMP else super().config
+        chosen = self._set.chosen(self.configs) if self.configs or self._set.default else ()
+        return slug("-".join((self.dataset, *chosen)))
+
+    @classmethod
+    def title_of(cls, config: str) -> str:
+        """Name the set, and its configurations where these are a part of it."""
+        name = max((name for name in pair_sets.SETS if config.startswith(name)), key=len, default="")
+        rest = config.removeprefix(name)
+        if not name or rest[:1] not in ("", "-"):
+            return super().title_of(config)
+        return pair_sets.SETS[name].title + (f" ({rest[1:]})" if rest else "")
+
+    @classmethod
+    def group_name(cls, level: str, value: str) -> str:
+        """Name a group: a phenomenon as a heading, a paradigm as it is.
+
+        >>> MinimalPairs.group_name("phenomenon", "npi_licensing"), MinimalPairs.group_name("paradigm", "wh_island")
+        ('NPI licensing', 'wh_island')
+        """
+        if level not in ("phenomenon", "field"):
+            return value if level == "paradigm" else super().group_name(level, value)
+        name = value.replace("_", " ")
+        for plain, printed in _SPELLINGS.items():
+            name = name.replace(plain, printed)
+        return name[:1].upper() + name[1:]
+
+    # Scores.
+
+    @property
+    def compared_by(self) -> str:
+        """The linking function that is used."""
+        return self.linking or (self._set.linking if self._set else "") or "sum"
+
+    def asked(self) -> Row:
+        """Return what is asked, with what the authors of a set do."""
+        pll = {"authors_pll": self._set.pll} if self._set and self._set.pll else {}
+        return {**super().asked(), "linking": self.compared_by, **pll}
+
+    def facts(self, scorer: Scorer) -> Row:
+        """Return the methods, and whose linking function it is."""
+        theirs = self._set is not None and self.compared_by == self._set.linking
+        return {"methods": self._methods(scorer), "linking_of": "the authors" if theirs else "the user"}
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        """Raise ValueError where a scorer only scores whole sentences, and more is asked."""
+        prefix = next((method for method in self.methods or () if method != "full"), None)
+        if "context" in self.items and self.items["context"].ne("").any():
+            reason = "these pairs have a column 'context'. Remove the column, or choose another model"
+        elif self.compared_by == "mean_continuation":
+            reason = "mean_continuation asks for the end of a sentence. Choose another function, such as sum (--linking)"
+        elif prefix:
+            reason = f"the method {prefix!r} asks for a word after a prefix. Use the method 'full'"
+        else:
+            return
+        if not scorer.can("continuation_logprobs"):
+            raise ValueError(f"{scorer.name} only scores whole sentences, and {reason}.")
+
+    def _methods(self, scorer: Scorer) -> list[str]:
+        possible = METHODS if scorer.can("continuation_logprobs") else ["full"]
+        return [
+            method
+            for method in possible
+            if method in (self.methods or METHODS) and (method == "full" or f"{method}_method" in self.items)
+        ]
+
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
+        """Return pairs with log-probabilities and, for each method, whether they are right: NaN where it is not asked."""
+        if self._set is not None and self._set.pll:
+            scorer = scorer.with_authors_pll(self._set.pll)  # unless the user chose one
+        self.check_scorer(scorer)
+        contexts = items["context"].tolist() if "context" in items else [""] * len(items)
+        found: dict[str, Any] = {}
+        for side in SIDES:
+            found[f"n_tokens_{side}"] = token_counts(scorer, items[side].tolist())
+        for method in self._methods(scorer):
+            if method == "full":
+                end, is_asked = "", np.ones(len(items), dtype=bool)
+                logprobs = _sentences(scorer, items, contexts, progress)
+                scores = self._linked(scorer, items, contexts, logprobs, found, progress)
+            else:
+                end, is_asked = f"_{method}", items[[*COLUMNS[method]]].notna().all(axis=1).to_numpy()
+                logprobs = scores = _words(scorer, items, contexts, method, is_asked, progress)
+            outcomes = metric_modules("minimal_pair_accuracy").definitions.outcomes(*scores)
+            found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}
+            found |= {method: np.where(is_asked, outcomes.correct, np.nan), f"ties{end}": outcomes.tie}
+        return {"items": pd.concat([items, pd.DataFrame(found, items.index)], axis=1)}
+
+    def _linked(
+        self,
+        scorer: Scorer,
+        items: pd.DataFrame,
+        contexts: list[str],
+        logprobs: Sequence[Logprobs],
+        found: dict[str, Any],
+        progress: Progress | None,
+    ) -> list[Logprobs]:
+        """Return what is compared of the sentences of both sides, and add it to the columns that were found."""
+        if self.compared_by == "sum":
+            return list(logprobs)
+        rests = [(None, None)] * 2
+        if self.compared_by == "mean_continuation":
+            rests = _continuations(scorer, items, contexts, progress)
+        scores = []
+        for side, logprob, rest in zip(SIDES, logprobs, rests, strict=True):
+            texts = items[side].tolist()
+            # A first token may be without a score, and the end of the sentence have one; all have one after a context.
+            first, last = (
+                scorer.signature.get(of) == value
+                for of, value in (("first_token", "unscored"), ("sentence_end", "scored"))
+            )
+            alone = np.maximum(found[f"n_tokens_{side}"] - int(first) + int(last), 0)
+            after = token_counts(scorer, after_context(contexts, texts)) - token_counts(scorer, contexts)
+            n_tokens = np.where([not context for context in contexts], alone, after)
+            n_bytes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts])
+            definitions = metric_modules("minimal_pair_accuracy").definitions
+            scores.append(definitions.linked_scores(self.compared_by, logprob, n_tokens, n_bytes, *rest))
+            found[f"score_{side}"] = scores[-1]
+        return scores
+
+    @classmethod
+    def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
+        """Return the pairs of which a method is asked."""
+        pairs = tables.get("items", pd.DataFrame())
+        if table == "full" or f"{table}_method" not in pairs:
+            return pairs
+        pairs = pairs[pairs[f"{table}_method"].astype(bool)].reset_index(drop=True)
+        return pairs.assign(ties=pairs[f"ties_{table}"]) if f"ties_{table}" in pairs else pairs
+
+    @classmethod
+    def units(cls, items: pd.DataFrame, measure: Measure, level: str) -> Units:
+        """Return paradigms, critical words or the user's own units: see the module."""
+        paradigms = items["paradigm"].to_numpy(object)
+        if (own := own_units(items, "good")) is not None:
+            return Units(own[1], own[0], strata=paradigms, weighting="strata")
+        scored = set(paradigms[items[measure.column].notna().to_numpy()])
+        if (
+            level == ALL
+            and len(scored) > 1
+            and (len(scored) >= MANY_PARADIGMS or scored <= {*_blimp_paradigms()})
+        ):
+            return Units(paradigms, "paradigms", weighting="units")
+        return Units(critical_words(items), "critical words", strata=paradigms, weighting="strata")
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
+    """Return the number of each pair in its paradigm: `pairID` (the release), `pair_id` (the Hub), `item`, or counted."""
+    for column in ("pairID", "pair_id", "item"):
+        if column in frame:
+            numbers = frame[column].astype(str).str.removesuffix(".0")
+            wrong = ~numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
+            if column == "item" and (
+                wrong.any() or pd.concat([frame["UID"], numbers], axis=1).duplicated().any()
+            ):
+                break
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise ValueError(
+                    f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a "
+                    "whole number. Fix this column, or remove it: then pairs are counted."
+                )
+            return numbers.astype("int64")
+    return frame.groupby("UID").cumcount()
+
+
+def _blimp_paradigms() -> dict[str, tuple[str, str]]:
+    paradigms: dict[str, tuple[str, str]] = metric_modules(
+        "minimal_pair_accuracy"
+    ).definitions.BLIMP_PARADIGMS
+    return paradigms
+
+
+def is_blimp(pairs: pd.DataFrame) -> bool:
+    """Whether all paradigms are BLiMP's."""
+    return bool(pairs["paradigm"].isin(_blimp_paradigms()).all())
+
+
+def critical_words(pairs: pd.DataFrame) -> NDArray[Any]:
+    """Return the critical word of each pair, (pairs,)."""
+    words = [critical_word(*pair) for pair in zip(pairs["good"].tolist(), pairs["bad"].tolist(), strict=True)]
+    return np.array(words, dtype=object)
+
+
+def after_context(contexts: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Return texts after their contexts, with a space between them unless one is empty."""
+    return [" ".join(filter(None, both)) for both in zip(contexts, texts, strict=True)]
+
+
+def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return the tokens of each text, 0 for an empty one; words where a scorer does not count tokens."""
+    count = (
+        scorer.token_counts if scorer.can("token_counts") else lambda of: [len(text.split()) for text in of]
+    )
+    counts, places = each_once(
+        [text or "x" for text in texts], lambda different: np.asarray(count(different))
+    )
+    return np.where([bool(text) for text in texts], counts[places], 0).astype(np.int64)
+
+
+def _sentences(
+    scorer: Scorer, items: pd.DataFrame, contexts: list[str], progress: Progress | None
+) -> Sequence[Logprobs]:
+    """Return log P of the sentences of each side, after their context where there is one."""
+    if scorer.can("pair_logprobs"):
+        return [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
+    texts, alone = items["good"].tolist() + items["bad"].tolist(), np.array([not of for of in contexts * 2])
+    logprobs = np.empty(len(texts))
+    if alone.any():
+        logprobs[alone] = ask_sentences(scorer, np.array(texts, dtype=object)[alone], progress)
+    if not alone.all():
+        pairs = [(context, text) for context, text in zip(contexts * 2, texts, strict=True) if context]
+        logprobs[~alone] = ask_continuations(scorer, pairs, progress)
+    return np.split(logprobs, 2)
+
+
+def _words(
+    scorer: Scorer,
+    items: pd.DataFrame,
+    contexts: list[str],
+    method: str,
+    is_asked: NDArray[np.bool_],
+    progress: Progress | None,
+) -> Sequence[Logprobs]:
+    """Return log P of the word of each side after its prefix; NaN where there is none."""
+    logprobs = np.full((2, len(items)), np.nan)
+    asked, before = items[is_asked], [of for of, use in zip(contexts, is_asked, strict=True) if use]
+    queries = [
+        query
+        for prefix, word in QUERIES[method]
+        for query in zip(after_context(before, asked[prefix].tolist()), asked[word].tolist(), strict=True)
+    ]
+    if queries:
+        logprobs[:, is_asked] = np.split(ask_continuations(scorer, queries, progress), 2)
+    return [*logprobs]
+
+
+def _continuations(
+    scorer: Scorer, items: pd.DataFrame, contexts: list[str], progress: Progress | None
+) -> list[tuple[Any, Any]]:
+    """Return log P(rest | words that both sentences begin with) and the rest's tokens, for each side.
+
+    Identical sentences have their last word as rest, a tie.
+    """
+    if not scorer.can("token_counts"):
+        raise ValueError(
+            f"{scorer.name} does not count tokens, which mean_continuation needs. Choose another --linking."
+        )
+    parts = [shared_start(*pair) for pair in zip(items["good"].tolist(), items["bad"].tolist(), strict=True)]
+    shared, *rests = map(list, zip(*parts, strict=True))
+    before = after_context(contexts, shared)
+    n_before = token_counts(scorer, before)
+    first = int(scorer.signature.get("first_token") == "unscored")  # only where nothing is before it
+    sides = []
+    logprobs = ask_continuations(scorer, zip(before * 2, rests[0] + rests[1], strict=True), progress)
+    for rest, logprob in zip(rests, np.split(logprobs, 2), strict=True):
+        n_tokens = token_counts(scorer, after_context(before, rest)) - np.where(n_before > 0, n_before, first)
+        sides.append((logprob, n_tokens))
+    return sides

@@ -1,1 +1,0 @@
-"""Minimal pairs as checked tables."""

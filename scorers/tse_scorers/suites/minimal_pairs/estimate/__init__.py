@@ -1,1 +1,0 @@
-"""Accuracies, intervals and comparisons of stored answers; no model runs here."""

@@ -1,0 +1,226 @@
+"""Where the two sentences of a minimal pair differ: inputs of the prefix methods, and the critical word.
+
+    one_prefix   P(word_good | prefix) > P(word_bad | prefix)      The cat  eats / eat
+    two_prefix   P(word | prefix_good) > P(word | prefix_bad)      The cat / The cats  eats
+
+(Warstadt et al. 2020, section 6.4.) BLiMP's released files have prefixes and words. Copies such as the Hub's do not:
+`datasets/blimp_critical_words` says how many words of each sentence are prefix and critical item, and a checksum shows
+whether a pair is the released one. Those of other pairs are derived from their sentences. A derived word is a single
+word; the release sometimes has several (`newspaper article`, `works with`). Except for these, prefixes are equal.
+"""
+
+import difflib
+import re
+import zlib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from ..io.bundle import bundle_path
+from ..io.tables import require_boolean
+
+QUERIES = {
+    "one_prefix": (("one_prefix_prefix", "one_prefix_word_good"), ("one_prefix_prefix", "one_prefix_word_bad")),
+    "two_prefix": (("two_prefix_prefix_good", "two_prefix_word"), ("two_prefix_prefix_bad", "two_prefix_word")),
+}  # fmt: skip
+"""Method -> the columns with prefix and word of the good and of the bad side."""
+
+
+class OnePrefix(NamedTuple):
+    """One prefix, two words."""
+
+    one_prefix_prefix: str
+    one_prefix_word_good: str
+    one_prefix_word_bad: str
+
+
+class TwoPrefix(NamedTuple):
+    """Two prefixes, one word."""
+
+    two_prefix_prefix_good: str
+    two_prefix_prefix_bad: str
+    two_prefix_word: str
+
+
+COLUMNS = {"one_prefix": OnePrefix._fields, "two_prefix": TwoPrefix._fields}
+"""Method -> its columns."""
+_DECISIVE_WORD = {
+    "coordinate_structure_constraint_complex_left_branch": r"and (\S+)",
+    "determiner_noun_agreement_with_adj_2": r"(?:out in the open|\S+) (\S+)",
+    "determiner_noun_agreement_with_adj_irregular_2": r"(?:out in the open|\S+) (\S+)",
+    "expletive_it_object_raising": r"it to be (\S+)",
+    "only_npi_licensor_present": r".*?\b(ever)\b",
+    "only_npi_scope": r".*?\b(ever)\b",
+    "principle_A_domain_3": r".*?(\S+sel(?:f|ves))\b",
+    "superlative_quantifiers_2": r".*?\bat (most|least)\b",
+}
+"""Paradigms in which the decisive word is not the first one that both sentences share again."""
+
+
+def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
+    """Return pairs with the prefixes and words of a method; None where their paradigm does not support it.
+
+    Args:
+        pairs: columns `paradigm`, `pair_id`, `good`, `bad`; `{method}_method` says of which the method is asked, none
+            without it. Where the columns of the method are there, they are the prefixes and words.
+        method: `one_prefix` or `two_prefix`.
+        title: of the table, for messages.
+
+    Raises:
+        ValueError: prefix and word are not the beginning of their sentence.
+    """
+    columns, mark = list(COLUMNS[method]), f"{method}_method"
+    asked = require_boolean(pairs, mark, title) if mark in pairs else pd.Series(False, pairs.index)
+    if {*columns} <= {*pairs}:
+        parts = pairs[columns].apply(lambda column: column.astype("string").str.strip())
+        for side, (prefix, word) in zip(("good", "bad"), QUERIES[method], strict=True):
+            openings = parts[prefix] + " " + parts[word]  # some of the release begin with a space
+            for row, (text, opening) in enumerate(zip(pairs[side], openings, strict=True)):
+                if pd.notna(opening) and not text.startswith(opening):
+                    raise ValueError(
+                        f"{title}, row {row + 1}: {opening!r} is not the beginning of the sentence {text!r}. Fix the "
+                        f"columns {prefix} and {word}, or remove all of {method} to have them derived."
+                    )
+        parts = parts.astype(object).where(parts.notna(), None)
+    else:
+        rows = pairs[["paradigm", "pair_id", "good", "bad"]].itertuples(index=False)
+        words = [_words_of(method, *row) if use else None for row, use in zip(rows, asked, strict=True)]
+        parts = pd.DataFrame([row or (None,) * 3 for row in words], pairs.index, columns, dtype=object)
+    parts = parts.where(asked, None)
+    return pd.concat(
+        [pairs.drop(columns=[*columns, mark], errors="ignore"), parts, asked.rename(mark)], axis=1
+    )
+
+
+def _words_of(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> tuple[str, ...] | None:
+    """Return the prefixes and words of the release, for other pairs derived ones; None if there are none."""
+    place = _released(method).get((paradigm, pair_id))
+    if place is None or zlib.crc32(f"{good}\n{bad}".encode("utf-8", "surrogatepass")) != place[-1]:
+        return one_prefix(good, bad) if method == "one_prefix" else two_prefix(good, bad, paradigm)
+    parts = []
+    for sentence, n_before, n_words in zip((good, bad), place[:2], place[2:4], strict=True):
+        words = sentence.split()
+        item = " ".join(words[n_before : n_before + n_words]).rstrip(".?!")
+        parts.append((" ".join(words[:n_before]), item))
+    (prefix, word), (other_prefix, other_word) = parts
+    return (
+        OnePrefix(prefix, word, other_word)
+        if method == "one_prefix"
+        else TwoPrefix(prefix, other_prefix, word)
+    )
+
+
+@cache
+def _released(method: str) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Return (paradigm, number) -> words before the critical item and words of it, on both sides; a checksum."""
+    table = pq.read_table(bundle_path("datasets", "blimp_critical_words") / method / "test.parquet")
+    return {row[:2]: row[2:] for row in zip(*(column.to_pylist() for column in table.columns), strict=True)}
+
+
+def one_prefix(good: str, bad: str) -> OnePrefix | None:
+    """Return the words that both sentences begin with, and the next word of each; None if there is no such word.
+
+    >>> tuple(one_prefix("The cat eats mice.", "The cat eat mice."))
+    ('The cat', 'eats', 'eat')
+    """
+    one, other = _unpunctuated(good), _unpunctuated(bad)
+    same = n_shared(one, other)
+    return (
+        OnePrefix(" ".join(one[:same]), one[same], other[same])
+        if 0 < same < min(len(one), len(other))
+        else None
+    )
+
+
+def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
+    """Return the word that both sentences share after their difference, and the text before it in each.
+
+    None if there is no such word, if it opens a sentence, or if the sentences do not differ before it.
+
+    >>> tuple(two_prefix("The cat eats mice.", "The cats eats mice."))
+    ('The cat', 'The cats', 'eats')
+    """
+    one, other = _unpunctuated(good), _unpunctuated(bad)
+    shared = n_shared(one[::-1], other[::-1])
+    if not 0 < shared < min(len(one), len(other)):
+        return None
+    tail = " ".join(one[len(one) - shared :])
+    match = re.match(_DECISIVE_WORD.get(paradigm, r"(\S+)"), tail)
+    if match is None:
+        return None
+    between = tail[: match.start(1)].split()
+    return TwoPrefix(" ".join(one[:-shared] + between), " ".join(other[:-shared] + between), match[1])
+
+
+def shared_start(good: str, bad: str) -> tuple[str, str, str]:
+    """Return the words that both sentences begin with, and the rest of each, which has a word at least.
+
+    >>> shared_start("The cat eats mice.", "The cat eat mice.")
+    ('The cat', 'eats mice.', 'eat mice.')
+    """
+    one, other = good.split(), bad.split()
+    same = min(n_shared(one, other), len(one) - 1, len(other) - 1)
+    return " ".join(one[:same]), " ".join(one[same:]), " ".join(other[same:])
+
+
+def n_shared(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """Return how many items two lists share at their start."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _unpunctuated(sentence: str) -> list[str]:
+    return sentence.strip().rstrip(".?!").split()
+
+
+FUNCTION_WORDS = frozenset(
+    """a about across after all almost am an and another any anything are aren't around as at be been before
+    being both but by can can't cannot could couldn't did didn't do does doesn't doing don't down each eight
+    either even ever every everything few fewer five for four from had hadn't has hasn't have haven't having
+    he her hers herself him himself his how i if in into is isn't it it's its itself least less lot many may
+    me might mine more most much must my myself neither never nine no none nor not nothing of off often on
+    one only or other our ours ourselves out over perhaps possibly probably really seven several she should
+    shouldn't since six so some something soon such ten than that the their theirs them themselves then
+    there these they this those three through to too truly two under unless until up upon us very was wasn't
+    we were weren't what when where whether which while who whom whose why will with without won't would
+    wouldn't yet you your yourself certainly clearly fortunately also""".split()
+)
+_SAME_WORD = 0.4
+"""Share of letters that inflections of one word keep: mouse and mice 0.44."""
+
+
+@lru_cache(maxsize=2**18)  # several methods and models have the same pairs
+def critical_word(good: str, bad: str) -> str:
+    """Return the critical word of a pair, the unit of paradigms; "" for equal sentences of function words.
+
+    1. The words that both sentences share at their start and end are removed; the rest are two differences.
+    2. Content words (those not in `FUNCTION_WORDS`) that are only in the good sentence's difference are the critical
+       word; else those only in the bad one's. Two inflections are one word, whichever is good.
+    3. Otherwise the sentences differ in function words (that / who) or in order. Another sample would have the same
+       contrast with other words around it: the first content word at or after the difference, or the last before it.
+
+    >>> critical_word("Raymond is selling this sketch.", "Raymond is selling this sketches.")
+    'sketch/sketches'
+    >>> critical_word("Susan revealed herself.", "Susan revealed themselves.")
+    'revealed'
+    """
+    one, other = ([word.strip(".,?!").lower() for word in text.split()] for text in (good, bad))
+    start = n_shared(one, other)
+    end = n_shared(one[start:][::-1], other[start:][::-1])
+    spans = one[start : len(one) - end], other[start : len(other) - end]
+    only = [[word for word in _content(span) if word not in rest] for span, rest in (spans, spans[::-1])]
+    if all(only):
+        first, second = (" ".join(words) for words in only)
+        same = first[0] == second[0] and difflib.SequenceMatcher(None, first, second).ratio() >= _SAME_WORD
+        return "/".join(sorted((first, second))) if same else first
+    if any(only):
+        return " ".join(only[0] or only[1])
+    after, before = _content(one[start:]), _content(one[:start])
+    return after[0] if after else before[-1] if before else " ".join(one)
+
+
+def _content(words: list[str]) -> list[str]:
+    return [word for word in words if word not in FUNCTION_WORDS]

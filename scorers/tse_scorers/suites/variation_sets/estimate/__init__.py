@@ -1,1 +1,0 @@
-"""AUCs, intervals and the agreement with people; no model runs here."""
