@@ -105,10 +105,11 @@ Load = Annotated[Loading, Parameter(name="*", group="Model")]
 
 def add_suite(suite_class: "type[Suite]") -> None:
     """Add `tse run SUITE`."""
+    default = suite_class()
 
     def command(
         *,
-        suite: Annotated[suite_class, Together] = suite_class(),  # type: ignore[valid-type]
+        suite: Annotated[suite_class, Together] = default,  # type: ignore[valid-type]
         running: Run = Running(),
         options: Load = Loading(),
     ) -> int:
@@ -396,8 +397,10 @@ def compare(
     with terminal.waiting("Comparing"):
         from .io.files import check_file, write_text
         from .io.tables import check_table, write_table
+        from .report.differences import printed
         from .results import Results
-        from .runs.compare import as_json, printed
+        from .runs.comparable import all_notices
+        from .runs.compare import as_json
         from .runs.compare import compare as compare_results
 
         if json_file is not None:
@@ -405,15 +408,15 @@ def compare(
         if csv_file is not None:
             check_table(csv_file)
         columns = [column.strip() for column in by.split(",")] if by else []
-        compared = compare_results(
-            Results.load(*folders), reference, measure or (), columns, common_lemmas, allow_different
-        )
+        results = Results.load(*folders)
+        compared = compare_results(results, reference, measure or (), columns, common_lemmas, allow_different)
     for block in printed(compared):
         terminal.say(block) if isinstance(block, str) else terminal.show(block)
+    terminal.sentences(all_notices(results))
     if json_file is not None:
         write_text(json_file, json.dumps(as_json(compared), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
-        write_table(compared, csv_file)
+        write_table(compared.rows, csv_file)
     return 0
 
 
@@ -700,7 +703,8 @@ def _add_suites(arguments: Sequence[str]) -> None:
         )
         raise ValueError(f"There is no suite {named!r}; expected one of {', '.join(suite_names())}.{meant}")
     for name in suite_names() if "--help" in arguments[:1] else [named] if named else []:
-        add_suite(find_suite(name))
+        if name not in run_app:
+            add_suite(find_suite(name))
 
 
 def _said(error: BaseException, command: str) -> int:
@@ -718,7 +722,7 @@ def _said(error: BaseException, command: str) -> int:
     if "torch" in sys.modules:  # it takes seconds to import, and without it no error is its own
         from .engine.forward import is_out_of_memory
 
-        is_of_memory = is_out_of_memory(error)  # type: ignore[arg-type]
+        is_of_memory = is_out_of_memory(error)
     if is_of_memory:
         terminal.fail("Memory ran out. Use a smaller --batch-tokens or --limit. What was scored is kept.")
         return 71

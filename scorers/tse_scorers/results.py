@@ -1,5 +1,6 @@
 """`Results`: the scores of output folders, as a frame of results and as items."""
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -130,10 +131,13 @@ class Results:
         return whole[[*IDENTITY, *(name for name in whole if name not in IDENTITY)]]
 
     def compare(self, **options: Any) -> pd.DataFrame:
-        """Compare the models; see `runs.compare.compare`."""
+        """Return the differences of the models, and warn of what is not compared; see `runs.compare.compare`."""
         from .runs.compare import compare
 
-        return compare(self, **options)
+        found = compare(self, **options)
+        for sentence in found.not_compared:
+            warnings.warn(sentence, stacklevel=2)
+        return found.rows
 
     def plot(self, measure: str | None = None, level: str = "all") -> "matplotlib.axes.Axes":
         """Draw the scores of a measure with their intervals, and return matplotlib's axes.
@@ -205,7 +209,7 @@ def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
     ]
     data = [
         (label, record.signature["suite"], record.signature["config"])
-        for label, record in zip(labels, records)
+        for label, record in zip(labels, records, strict=True)
     ]
     twice = {label for (label, *_), n in Counter(data).items() if n > 1}
     runs = dict(zip(folders, run_names(folders), strict=True))

@@ -77,7 +77,7 @@ def test_ew_is_over_the_verbs_that_all_models_have(results, tmp_path):
     page = written(tmp_path, results)
     shown = pd.read_csv(tmp_path / "tables.csv").query("table == 'headlines' and source == 'run'")
     shown = shown.set_index(["measure", "system"])
-    compared = results.compare(measures=["ew"]).rows.query("level == 'all'").iloc[0]
+    compared = results.compare(measures=["ew"]).query("level == 'all'").iloc[0]
     assert shown.loc[("EW", compared["system"]), "score"] == pytest.approx(compared["score"], abs=1e-9)
     assert shown.loc[("EW", compared["reference"]), "score"] == pytest.approx(
         compared["reference_score"], abs=1e-9

@@ -9,6 +9,6 @@ In reading order:
     merge.py            `tse merge`: the shards of a run, put together
     doctor.py           `tse doctor`: checks of a model, also made before a run
     score_sentences.py  `tse score`: log-probabilities of any sentences, of their words or tokens
-
-    comparing/          differences between systems
+    comparable.py       which scores are not comparable, and why
+    compare.py          `tse compare`: differences between models, and between conditions
 """

@@ -260,6 +260,14 @@ class Suite(ABC):
         )
 
     @classmethod
+    def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
+        """Return the tables of systems with the leading measure over the lemmas that all of them score.
+
+        By default, and where they have no lemma in common, none.
+        """
+        return {}
+
+    @classmethod
     def once(cls, items: pd.DataFrame, measure: Measure) -> Places:
         """Return the places of the items that count in `all`."""
         return np.arange(len(items))
@@ -344,7 +352,7 @@ class Suite(ABC):
         return {
             name: value if isinstance(value, str | int | float | list) else name_of(value, name)
             for name, (value, default) in values.items()
-            if name != "data" and value is not default and value != default
+            if name != "data" and value is not default and not (np.isscalar(value) and value == default)
         }
 
     def asked(self) -> Row:

@@ -1,0 +1,402 @@
+"""What differs between models on the same items, or between conditions, and whether that may be chance.
+
+A suite says which items are the same (`pair_up`), which groups they have, and which units they share (nouns, lemmas,
+templates, …). Differences are tested over these units (`tse_scorers.statistics`). p-values are adjusted by Holm's
+method within a family: the tests of one measure, kind of comparison, level and reference. Nothing outside a family
+changes its p-values. Intervals are 95 % each and not adjusted.
+
+A condition is a value of a column of the items, or a combination of the values of several (`by`). Differences are
+between the values of one column at each value of the others; two columns of two values have an interaction, the
+difference of these differences.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..io.store import Record
+from ..io.suggestions import unknown_name
+from ..results import Results
+from ..statistics import Estimate, Units, contrast, difference, holm
+from ..suites import find_suite
+from ..suites.base import ALL, ROW, WEIGHT, Measure, Row, Suite, Tables
+from .comparable import different, run_otherwise
+
+MODELS, SCORE, DIFFERENCE, INTERACTION = "models", "score", "difference", "interaction"
+MODELS_X = "models x conditions"
+"""Kinds of rows: two models; one, two, two by two conditions within a model; two models x two conditions."""
+COLUMNS = (
+    "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
+    "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
+    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable", "n_units_effective", "level", "value",
+    "family", "n_family",
+)  # fmt: skip
+OF_LEMMAS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
+"""Further columns with `common_lemmas`."""
+CONDITION_KEYS = (
+    "suite", "dataset", "config", "measure", "system", "by", "kind", "condition", "value", "se", "ci_low", "ci_high",
+    "p", "p_adjusted", "family", "n_family", "unit", "n_units", "n_units_effective", "reliable", "n_items", "n_without",
+)  # fmt: skip
+"""Keys of conditions in JSON, where `value` is the score or the difference."""
+FAMILY = ["suite", "dataset", "config", "measure", "kind", "level", "reference"]
+TEST = "square-and-add interval"
+N_ITEMS = 10
+"""Items that are named for each comparison."""
+_SCORES = ("logprob", "score", "surprisal", "ties", ROW, WEIGHT)
+"""How the names of columns begin that are no conditions."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between models, and between conditions.
+
+    Attributes:
+        rows: a row for each difference, and for the score of each condition: `COLUMNS`, and those that belong to `by`
+            and `common_lemmas`.
+        items: those whose scores differ most: `measure`, `system`, `reference`, `item`, `score`, `reference_score`, ….
+        not_compared: a sentence for each model or measure that could not be compared, with the reason.
+    """
+
+    rows: pd.DataFrame
+    items: pd.DataFrame
+    not_compared: Sequence[str] = ()
+
+
+def compare(
+    results: Results | Sequence[Path | str],
+    reference: str | None = None,
+    measures: Sequence[str] = (),
+    by: Sequence[str] = (),
+    common_lemmas: bool = False,
+    allow_different: bool = False,
+) -> Comparison:
+    """Compare each model with a reference of the same suite and data, on the items that both have a score for.
+
+    Args:
+        results: results, or output folders of `tse run`.
+        reference: model that the others are compared with; None takes the first one of each suite and data.
+        measures: such as `ew`, `ew@top-0.9`; () for the headline measures. What is not compared is in no family.
+        by: columns of the items whose values are conditions: their scores, the differences between them within each
+            model (then a single model is enough), between models within each, and between models x conditions.
+        common_lemmas: take EW over the lemmas that all models score, not only the two of a row.
+        allow_different: compare also where data, lemma lists or options differ; the column `different` names them.
+
+    Returns:
+        Differences are `score` minus `reference_score`, -1 to 1; interactions are -2 to 2.
+
+    Raises:
+        ValueError: there is nothing to compare, no model has the reference's name, data or options differ, no items
+            have the columns of `by`, or a measure that was asked for does not compare.
+    """
+    results = results if isinstance(results, Results) else Results.load(*results)
+    by, chosen = list(dict.fromkeys(by)), _measures(results, measures)
+    tables = dict.fromkeys((of.signature["suite"], of.signature["config"]) for of in results.records)
+    of_data = [
+        _OfData(find_suite(suite), results.of(suite, config), config, reference) for suite, config in tables
+    ]
+    of_data = [data for data in of_data if chosen[data.suite]]
+    if not any(data.reference for data in of_data):
+        raise ValueError(unknown_name("model", str(reference), dict.fromkeys(results.systems)))
+    if not allow_different:  # before the first item is read
+        for data in of_data:
+            data.refuse_different()
+    rows = [row for data in of_data for row in data.rows(chosen[data.suite], by, common_lemmas)]
+    notes = list(dict.fromkeys(note for data in of_data for note in data.notes))
+    lacking = [name for name in measures if name not in {row["measure"] for row in rows}]
+    if not rows or lacking or (by and not any(row["kind"] == SCORE for row in rows)):
+        of_measures = f" on {', '.join(lacking)}" if lacking else ""
+        reasons = notes[:1] if by else [*notes, "Conditions within a single model are compared with --by."]
+        raise ValueError(f"There is nothing to compare{of_measures}. {' '.join(reasons)}")
+    further = ("kind", *(["n_without"] if by else []), *(OF_LEMMAS if common_lemmas else []))
+    items = pd.concat(
+        [pd.DataFrame(), *(frame for data in of_data for frame in data.items)], ignore_index=True
+    )
+    return Comparison(_with_families(pd.DataFrame(rows)).reindex(columns=[*COLUMNS, *further]), items, notes)
+
+
+def _measures(results: Results, names: Sequence[str]) -> dict[type[Suite], list[Measure]]:
+    """Return the suites with their measures of these names, or their headlines; ValueError where none has a name."""
+    suites = dict.fromkeys(find_suite(record.signature["suite"]) for record in results.records)
+    known = {suite: [measure for measure in suite.measures if measure.bounded] for suite in suites}
+    there = dict.fromkeys(measure.name for measures in known.values() for measure in measures)
+    if unknown := [name for name in names if name not in there]:
+        raise ValueError(unknown_name("measure", unknown[0], there))
+    return {
+        suite: [measure for measure in measures if (measure.name in names if names else measure.headline)]
+        for suite, measures in known.items()
+    }
+
+
+class _OfData:
+    """The systems of a suite on some data, and what is found out about them.
+
+    Attributes:
+        reference: the system that the others are compared with; empty where it was not run on these data.
+        items: frames of the items that differ most.
+        notes: what is not compared, and why.
+    """
+
+    def __init__(
+        self, suite: type[Suite], systems: Mapping[str, Record], config: str, reference: str | None
+    ) -> None:
+        self.suite, self.systems, self.title = suite, systems, suite.title_of(config)
+        names = [name for name, of in systems.items() if reference in (None, name, of.signature["model"])]
+        self.reference = names[0] if names else ""
+        self.items: list[pd.DataFrame] = []
+        self.notes = [self._note(name, f"{reference} was not run on it") for name in systems if not names]
+
+    def _note(self, what: str, why: object) -> str:
+        reason = str(why).removesuffix(".")
+        return f"Not compared: {what} on {self.title}, because {reason}{'' if reason.endswith('?') else '.'}"
+
+    def refuse_different(self) -> None:
+        """Raise ValueError if a system was run on other data than the reference, or with other options."""
+        for system, record in self.systems.items() if self.reference else ():
+            if unlike := different(record, self.systems[self.reference]):
+                raise ValueError(
+                    f"{run_otherwise([system], unlike, self.reference)} Run both on the same data with the same "
+                    "options, or compare what they share with --allow-different."
+                )
+
+    def rows(self, measures: Sequence[Measure], by: Sequence[str], common_lemmas: bool) -> Iterator[Row]:
+        """Yield the rows of all systems, conditions within one first, then what is between it and the reference."""
+        if not self.reference:
+            return
+        if len(self.systems) == 1 and not by:
+            self.notes.append(self._note(self.reference, "no other model in these folders was run on it"))
+            return
+        names = self.systems if common_lemmas else [self.reference]  # others are read one after the other
+        read: dict[str, Tables] = {system: self.systems[system].read() for system in names}
+        common = self.suite.over_common(read) if common_lemmas else {}
+        for system, record in self.systems.items():
+            tables = read if system in read else read | {system: record.read()}
+            for measure in measures:
+                is_over_common = bool(common) and measure == self.suite.leading()
+                for row in self._of_measure(system, common if is_over_common else tables, measure, by):
+                    yield row | (self._own_lemmas(row) if is_over_common and row["kind"] == MODELS else {})
+
+    def _of_measure(
+        self, system: str, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str]
+    ) -> Iterator[Row]:
+        """Yield the rows of a measure of a system."""
+        signature = self.systems[system].signature
+        about = {"suite": self.suite.name, **{name: signature[name] for name in ("dataset", "config")}}
+        about |= {"measure": measure.name, "system": system}
+        if by:
+            rows = self._within(tables[system], measure, by)
+            yield from self._noted(f"conditions of {system} by {' x '.join(by)}", about, rows)
+        if system != self.reference:
+            unlike = different(self.systems[system], self.systems[self.reference])
+            about |= {"reference": self.reference, "different": ", ".join(unlike)}
+            rows = self._between(about, tables, measure, by)
+            yield from self._noted(f"{measure.name} of {system} and {self.reference}", about, rows)
+
+    def _noted(self, what: str, about: Row, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield rows with what they are about; note why there are no more of them."""
+        try:
+            yield from (about | row for row in rows)
+        except ValueError as error:
+            self.notes.append(self._note(what, error))
+
+    def _within(self, tables: Tables, measure: Measure, by: Sequence[str]) -> Iterator[Row]:
+        items = self.suite.items_of(tables, measure.table)
+        if measure.column in items:
+            yield from conditions(self.suite, [items], measure, by)
+
+    def _between(
+        self, about: Row, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str]
+    ) -> Iterator[Row]:
+        """Yield differences from the reference by group, then models x conditions; ValueError where there are none."""
+        suite, system, column = self.suite, about["system"], measure.column
+        *sides, more = suite.pair_up(tables[system], tables[self.reference], measure)
+        for name, side in zip((system, self.reference), sides, strict=True):
+            if column not in side or (len(side) and side[column].isna().all()):
+                raise ValueError(f"{name} has no scores of it")
+        scored = np.array([side[column].notna() for side in sides])
+        sides = [side[scored.all(axis=0)].reset_index(drop=True) for side in sides]
+        if sides[0].empty:
+            raise ValueError("they share no items; run both on the same data, groups and limit")
+        self.items.append(most_different(suite, sides, measure).assign(**about))
+        levels = [*self.systems[system].facts["levels"]]
+        if has_conditions := bool(by) and set(by) <= set(sides[0]):
+            sides[0] = sides[0].assign(**{" x ".join(by): _labels(sides[0], by)})
+            levels.append(" x ".join(by))
+        levels = [level for level in dict.fromkeys(levels) if level not in suite.levels]
+        n_excluded: int | None = int((scored.any(axis=0) & ~scored.all(axis=0)).sum())
+        for row in differences(suite, sides, measure, levels):
+            yield {**row, **more, "n_excluded": n_excluded}
+            n_excluded = None  # counted once
+        with suppress(ValueError):  # said of each model by itself
+            yield from conditions(suite, sides, measure, by) if has_conditions else ()
+
+    def _own_lemmas(self, row: Row) -> Row:
+        """Return the scores of a row over each model's own lemmas."""
+        keys, found = ("measure", "level", "value"), []
+        for system in (row["system"], row["reference"]):
+            of_system = (
+                own for own in self.systems[system].rows if all(own.get(k, "") == row[k] for k in keys)
+            )
+            found.append(next(of_system, {}))
+        values = [own.get(name) for name in ("score", "n_lemmas") for own in found]
+        return dict(zip(OF_LEMMAS, values, strict=True))
+
+
+def differences(
+    suite: type[Suite], sides: Sequence[pd.DataFrame], measure: Measure, levels: Sequence[str]
+) -> Iterator[Row]:
+    """Yield the difference of two models on each group of items that both have a score for.
+
+    Args:
+        suite: the suite.
+        sides: the items of both, row by row.
+        measure: what is compared.
+        levels: columns of the first side that are groups, besides those of the suite.
+    """
+    units: dict[str, Units] = {}
+    for level, value, places in suite.groups_of(sides[0], measure, levels):
+        if level not in units:
+            units[level] = suite.units(sides[0], measure, level).coded()
+        inside = [side.iloc[places] for side in sides]
+        (one, other), cells, _ = suite.cells(inside, measure, units[level].of(places))
+        found = difference(one, other, cells)
+        scores, others = (side[measure.column].to_numpy() for side in inside)
+        yield {
+            "kind": MODELS, "level": level, "value": value, "score": found.scores[0],
+            "reference_score": found.scores[1], **_columns(found, len(places)), "n_lemmas": found.n_crossed,
+            "group": value if level in ("group", "paradigm") else f"{level}:{value}" if level != ALL else ALL,
+            "n_ties": int((scores == others).sum()),
+        }  # fmt: skip
+
+
+def conditions(
+    suite: type[Suite], sides: Sequence[pd.DataFrame], measure: Measure, by: Sequence[str]
+) -> Iterator[Row]:
+    """Yield scores of conditions and contrasts between them, of one model; or models x conditions, of two.
+
+    Raises:
+        ValueError: the columns make no conditions that can be compared.
+    """
+    once = suite.once(sides[0], measure)
+    sides = [side.iloc[once] for side in sides]
+    _check_columns(suite, sides[0], by)
+    scored = sides[0][measure.column].notna()
+    has = (sides[0][list(by)].notna().all(axis=1) & scored).to_numpy()
+    sides = [side[has] for side in sides]
+    labels = _labels(sides[0], by)
+    values = {column: list(dict.fromkeys(sides[0][column].astype(str))) for column in by}
+    for column, of in values.items():
+        if len(of) < 2:
+            raise ValueError(
+                f"{column} has {f'the single value {of[0]!r}' if of else 'no value'} in its items"
+            )
+    units = suite.units(sides[0], measure, ALL)
+    if (pd.Series(np.asarray(units.labels)).groupby(labels.to_numpy()).nunique() > 1).sum() < 2:
+        raise ValueError(
+            f"at most one of the {labels.nunique():,} conditions has items of several units (here {units.name}), which "
+            "an interval needs; name a column whose values many items share"
+        )
+    scores, cells, of_cells = suite.cells(sides, measure, units, labels.to_numpy())
+    if len(sides) == 2:  # an item of two models is in two conditions, and one unit
+        cells = cells.of(np.tile(np.arange(len(of_cells)), 2))
+        of_cells = [f"{side} {name}" for side in (0, 1) for name in of_cells]
+    for kind, name, weights in _contrasts(values):
+        inside = labels.isin([*weights])
+        if not {*weights} <= {*labels} or (len(sides) == 2 and kind != DIFFERENCE):
+            continue  # a combination that the design leaves out
+        if len(sides) == 2:
+            kind = MODELS_X
+            weights = {f"{side} {of}": k * (1 - 2 * side) for side in (0, 1) for of, k in weights.items()}
+        found = contrast(np.concatenate(scores), cells, np.array(of_cells, dtype=object), weights)
+        row = {"kind": kind, "level": " x ".join(by), "value": name, **_columns(found, int(inside.sum()))}
+        row |= {"score": found.mean, "difference": None} if kind == SCORE else {}
+        yield {**row, "n_without": int(scored.sum() - has.sum())}
+
+
+def _labels(items: pd.DataFrame, by: Sequence[str]) -> "pd.Series[Any]":
+    """Return the condition of each item, missing where it has no value of a column."""
+    labels = items[list(by)].astype(str).agg(", ".join, axis=1).astype(object)
+    return labels.where(items[list(by)].notna().all(axis=1), None)
+
+
+def _check_columns(suite: type[Suite], items: pd.DataFrame, by: Sequence[str]) -> None:
+    """Raise ValueError where items lack a column, or it has scores."""
+    columns = {measure.column for measure in suite.measures}
+    scores = [name for name in items if name in columns or name.startswith(_SCORES)]
+    possible = [name for name in items if name not in scores and items[name].dtype.kind != "f"]
+    for column in by:
+        if column in scores:
+            raise ValueError(
+                f"{column!r} holds scores, which are no conditions; there are {', '.join(possible)}"
+            )
+        if column not in items:
+            raise ValueError(unknown_name("column", column, possible))
+
+
+def _contrasts(values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, dict[object, float]]]:
+    """Yield each condition, each difference along one column, and the interaction of two columns of two values."""
+    for condition in map(", ".join, product(*values.values())):
+        yield SCORE, condition, {condition: 1.0}
+    for place, of_column in enumerate(values.values()):
+        others = [[""] if at == place else of for at, of in enumerate(values.values())]
+        for rest in product(*others):
+            first, *following = [", ".join([*rest[:place], value, *rest[place + 1 :]]) for value in of_column]
+            for other in following:
+                yield DIFFERENCE, f"{other} − {first}", {other: 1.0, first: -1.0}
+    if [len(of) for of in values.values()] == [2, 2]:
+        (a, b), (c, d) = values.values()
+        name = f"({b}, {d} − {b}, {c}) − ({a}, {d} − {a}, {c})"
+        yield INTERACTION, name, {f"{b}, {d}": 1.0, f"{b}, {c}": -1.0, f"{a}, {d}": -1.0, f"{a}, {c}": 1.0}
+
+
+def _columns(found: Estimate, n_items: int) -> Row:
+    return {
+        "difference": found.mean, **found.columns(), "p": found.p, "n_items": n_items, "test": TEST,
+        "minimum_detectable": found.minimum_detectable,
+    }  # fmt: skip
+
+
+def most_different(suite: type[Suite], sides: Sequence[pd.DataFrame], measure: Measure) -> pd.DataFrame:
+    """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""
+    scores, others = (side[measure.column].astype(float) for side in sides)
+    keys = [column for column in suite.key if column in sides[0]] or list(sides[0])[:1]
+    names = sides[0][keys].astype(str).agg(" | ".join, axis=1)
+    frame = pd.DataFrame(
+        {"item": names, "score": scores, "reference_score": others, "difference": scores - others}
+    )
+    order = frame["difference"].abs().sort_values(ascending=False, kind="stable")
+    return frame.loc[order[order > 0].index[:N_ITEMS]]
+
+
+def _with_families(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `family`, what Holm's method adjusts together, `n_family`, its number of tests, and `p_adjusted`."""
+    rows = rows.assign(reference=rows["reference"] if "reference" in rows else None)
+    families = rows.groupby(FAMILY, sort=False, dropna=False)["p"]  # scores have no p, and are no tests
+    against = (", against " + rows["reference"]).fillna("")
+    return rows.assign(
+        family=rows["measure"] + ", " + rows["kind"] + ", " + rows["level"] + against,
+        n_family=families.transform("count"),
+        p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
+    )
+
+
+def as_json(comparison: Comparison) -> list[Row]:
+    """Return the rows as they are written to JSON: a missing number is null, and conditions have `CONDITION_KEYS`."""
+    return [_as_json(row) for row in comparison.rows.to_dict("records")]
+
+
+def _as_json(row: Row) -> Row:
+    keys: Sequence[str] = (*COLUMNS, *(key for key in OF_LEMMAS if key in row))
+    if row["kind"] != MODELS:
+        value = row["score"] if row["kind"] == SCORE else row["difference"]
+        row = row | {"by": row["level"], "condition": row["value"], "value": value}
+        keys = CONDITION_KEYS if row["kind"] != MODELS_X else (*CONDITION_KEYS, "reference", "different")
+    values: Row = {key: None if pd.isna(row[key]) else row[key] for key in keys}
+    counts = [key for key in keys if re.match("(reference_)?n_(?!units_eff)", key)]
+    return values | {key: int(values[key]) for key in counts if values[key] is not None}
