@@ -293,14 +293,7 @@ def doctor(
         from .runs.doctor import diagnose
 
         findings = diagnose(scorer)
-    rows = [
-        {
-            "check": found.check,
-            "verdict": found.verdict,
-            "found": " → ".join(filter(None, (found.found, found.what_to_do))),
-        }
-        for found in findings
-    ]
+    rows = [{"check": found.check, "verdict": found.verdict, "found": found.found} for found in findings]
     terminal.table(pd.DataFrame(rows), scorer.name)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": rows}
@@ -608,7 +601,7 @@ def install_metrics(*, yes: bool = False, remove: bool = False) -> int:
         remove: remove what this command copied
     """
     with terminal.waiting("Starting"):
-        from .publishing import install_metrics as installing
+        from . import install_metrics as installing
 
     if remove:
         for folder in list(installing.installed()):

@@ -123,7 +123,7 @@ def test_batches_hold_each_row_that_is_read_once_within_their_budgets(texts, cap
 def test_equal_texts_and_shared_beginnings_go_through_the_model_once():
     scorer = CausalScorer(*tiny_model("causal", "gpt2"))
     scorer.sentence_logprobs(FAMILY)  # nothing is probed any more
-    inputs = [ids[:-1] for ids in scorer.sentence_ids(FAMILY)]
+    inputs = [ids[:-1] for ids in scorer._with_spans(FAMILY)[0]]
     beginnings = {tuple(ids[: end + 1]) for ids in inputs for end in range(len(ids))}
     with watched(scorer.model) as shapes:
         once, twice = scorer.sentence_logprobs(FAMILY), scorer.sentence_logprobs(FAMILY * 2)
@@ -434,20 +434,6 @@ def test_another_model_other_texts_or_another_reader_begin_anew(tmp_path, forwar
     again, shapes = journaled(forward, tmp_path)  # runs in one folder keep their journals
     assert shapes == []
     np.testing.assert_array_equal(again, first)
-
-
-def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
-    """A function without a fingerprint leaves no answers that another might take for its own."""
-    scorer = MaskedScorer(*tiny_model("masked", "bert"))
-    scorer.journal_folder = tmp_path
-    scorer.read_slots(
-        [Slot("The author", ".")], FromLogits(lambda logits, _: logits[:, :2].double().numpy(), 2)
-    )
-    assert list(tmp_path.iterdir()) == []
-    first = scorer.sentence_logprobs(SENTENCES)
-    with watched(scorer.model) as shapes:
-        np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), first)
-    assert shapes == [] and len(list(tmp_path.iterdir())) == 1
 
 
 # ---- devices ----------------------------------------------------------------------------------------------

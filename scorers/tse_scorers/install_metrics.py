@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..io.bundle import bundle_folder
+from .io.bundle import bundle_folder
 
 NAMESPACE = "evaluate-metric"
 MARK = "installed-by-refined-tse"

@@ -1,7 +1,7 @@
-"""Scorers of n-gram models, which sum log-probabilities of words.
+"""N-gram language models: Laplace-smoothed ones, which can be trained here, and ARPA or KenLM files of any order.
 
 log P(sentence) = sum over its words of log P(word | the n - 1 words before). The first words have the start of
-the sentence as their context; a unigram model has no context.
+the sentence as their context; a unigram model has no context. The end of a sentence is not scored.
 """
 
 import hashlib
@@ -9,52 +9,39 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.plan import Indices
-from ...engine.progress import Progress
-from ...io.files import file_digest
-from ..scorer import Logprobs, ScoredTokens, Scorer, Slot
-from ..text import checked_forms, checked_pairs, checked_texts, warn_of_unknown
-from ..words import Split, WordSplitter
+from ..engine.plan import Indices
+from ..engine.progress import Progress
+from ..io.files import check_file, file_digest, not_utf8
+from .model_source import KENLM_SUFFIXES
+from .scorer import Logprobs, ScoredTokens, Scorer, Slot
+from .text import capitalized, checked_texts, joined_pairs, warn_of_unknown
+from .words import WordSplitter
 
-END, UNKNOWN = "</s>", "<unk>"
+UNKNOWN = "<unk>"
 
 
 class NgramScorer(Scorer, ABC):
     """Scores with a word model whose context is the n - 1 words before.
 
-    Attributes:
-        order: n; a word's context is the n - 1 words before it.
-
     Args:
         name: the model's name in results.
-        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
+        order: n; a word's context is the n - 1 words before it.
         lowercase: lower-case the words.
-        score_end: score the end of the sentence as an additional word.
-
-    Raises:
-        ValueError: an option has an unknown value.
     """
 
-    order: int
-
-    def __init__(self, *, name: str, split: Split, lowercase: bool, score_end: bool) -> None:
-        self.name = name
-        self.split = WordSplitter(split, lowercase)
-        self.score_end = score_end
-        self.signature = {
-            "model": name,
-            "kind": "ngram",
-            "split": split,
-            "lowercase": lowercase,
-            "sentence_end": "scored" if score_end else "not scored",
-        }
+    def __init__(self, name: str, order: int, lowercase: bool) -> None:
+        self.name, self.order = name, order
+        self.split = WordSplitter(lowercase)
+        self.signature = {"model": name, "kind": "ngram", "order": order, "lowercase": lowercase}
 
     @abstractmethod
     def score_words(
@@ -63,62 +50,59 @@ class NgramScorer(Scorer, ABC):
         """Score each word given those before it, `history` first, the start of the sentence before that.
 
         Returns:
-            (words,) natural log-probabilities, and (words,) whether the word is known. `</s>` is the end.
+            (words,) natural log-probabilities, and (words,) whether the word is known.
         """
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,), natural logs."""
-        return self._sums([("", text) for text in checked_texts(sentences)], progress, self.score_end)
+        texts = checked_texts(sentences)
+        return self._sums([""] * len(texts), texts, progress)
 
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return log P(continuation | prefix) of each pair, (pairs,); the end of the sentence is no part of it."""
-        return self._sums(list(zip(*checked_pairs(prefixes, continuations), strict=True)), progress, False)
+        """Return log P(continuation | prefix) of each pair, (pairs,)."""
+        return self._sums(*joined_pairs(prefixes, continuations), progress)
 
-    def _sums(self, pairs: list[tuple[str, str]], progress: Progress | None, ends: bool) -> Logprobs:
-        self._warn_of_unknown([" ".join(pair) for pair in pairs])
-        sums = np.empty(len(pairs))
-        for index, (prefix, text) in enumerate(pairs):
-            logprobs, _ = self.score_words(self.split(text) + [END] * ends, self.split(prefix))
+    def _sums(self, prefixes: list[str], texts: list[str], progress: Progress | None) -> Logprobs:
+        """Return log P of each text after its prefix."""
+        self._warn_of_unknown(texts)
+        sums = np.empty(len(texts))
+        for index, (prefix, text) in enumerate(zip(prefixes, texts, strict=True)):
+            logprobs, _ = self.score_words(self.split(text[len(prefix) :]), self.split(prefix))
             sums[index] = math.fsum(logprobs)  # the same words in another order must tie exactly
             if progress is not None:
-                progress(index + 1, len(pairs))
-        return sums
-
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words between white space, each with its log-probability.
-
-        A punctuation mark counts towards the word that it is attached to; the sentence's end, if scored, is
-        a separate word, `</s>`.
-        """
-        texts = checked_texts(sentences)
-        self._warn_of_unknown(texts)
-        scored = []
-        for index, text in enumerate(texts):
-            words = text.split() + [END] * self.score_end
-            parts = [self.split(word) for word in text.split()] + [[END]] * self.score_end
-            logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
-            owner = np.repeat(np.arange(len(words)), [len(part) for part in parts])
-            sums = np.bincount(owner, weights=logprobs, minlength=len(words))
-            scored.append(list(zip(words, sums.tolist(), strict=True)))
-            if progress is not None:
                 progress(index + 1, len(texts))
-        return scored
+        return sums
 
     def token_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[ScoredTokens]:
-        """Return the words of each sentence as its tokens, as `word_logprobs` scores them."""
-        texts, tokens = checked_texts(sentences), []
-        for text, words in zip(texts, self.word_logprobs(texts, progress), strict=True):
-            spans = [match.span() for match in re.finditer(r"\S+", text)]
-            spans += [(len(text), len(text))] * self.score_end
-            starts, ends = np.array(spans, dtype=np.int64).T
-            tokens.append(ScoredTokens(starts, ends, np.array([logprob for _, logprob in words])))
-        return tokens
+        """Return what stands between white space in each sentence, with its log-probability.
+
+        A punctuation mark counts towards the word that it is attached to.
+        """
+        texts, scored = checked_texts(sentences), []
+        self._warn_of_unknown(texts)
+        for text in texts:
+            matches = list(re.finditer(r"\S+", text))
+            parts = [self.split(match.group()) for match in matches]
+            logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
+            owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+            sums = np.bincount(owner, weights=logprobs, minlength=len(parts))
+            starts, ends = np.array([match.span() for match in matches], dtype=np.int64).T
+            scored.append(ScoredTokens(starts, ends, sums.astype(np.float64)))
+        return scored
+
+    def word_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its words between white space, each with its log-probability."""
+        texts = checked_texts(sentences)
+        return [
+            list(zip(text.split(), tokens.logprobs.tolist(), strict=True))
+            for text, tokens in zip(texts, self.token_logprobs(texts), strict=True)
+        ]
 
     def token_counts(self, sentences: Iterable[str]) -> Indices:
         """Return the number of words of each sentence, (sentences,)."""
@@ -126,7 +110,7 @@ class NgramScorer(Scorer, ABC):
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
         """Return the number of words of each form, (forms,); 0 if one of them is not in the vocabulary."""
-        words = [self.split(form) for form in checked_forms(forms, opening)]
+        words = [self.split(capitalized(form) if opening else form) for form in checked_texts(forms)]
         return np.array([len(of_form) * self.score_words(of_form)[1].all() for of_form in words], np.int64)
 
     def form_logprobs(
@@ -136,22 +120,18 @@ class NgramScorer(Scorer, ABC):
 
         NaN if a form is not in the vocabulary: all unknown words have the same probability, which is not theirs.
         """
-        slots = list(slots)
+        slots, forms = list(slots), checked_texts(forms)
         self._warn_of_unknown([slot.prefix for slot in slots])
-        words = {
-            opening: [self.split(form) for form in checked_forms(forms, opening)] for opening in (False, True)
-        }
         rows: dict[tuple[bool, tuple[str, ...]], list[float]] = {}
         keys = []
-        for index, slot in enumerate(slots):
+        for slot in slots:
             before = self.split(slot.prefix)
-            key = not slot.prefix, tuple(before[max(len(before) - self.order + 1, 0) :])
+            opening, history = key = not slot.prefix, tuple(before[max(len(before) - self.order + 1, 0) :])
             if key not in rows:
-                scored = [self.score_words(form, key[1]) for form in words[key[0]]]
+                words = [self.split(capitalized(form) if opening else form) for form in forms]
+                scored = [self.score_words(form, history) for form in words]
                 rows[key] = [logprobs.sum() if known.all() else np.nan for logprobs, known in scored]
             keys.append(key)
-            if progress is not None:
-                progress(index + 1, len(slots))
         return np.array([rows[key] for key in keys]).reshape(len(slots), len(forms))
 
     def _warn_of_unknown(self, texts: Sequence[str]) -> None:
@@ -166,8 +146,8 @@ class LaplaceNgramScorer(NgramScorer):
         P(w | v) = (c(v, w) + 1) / (c(v, .) + V)   order 2
 
     c are the counts of the training text, N is its number of words, and V is the number of possible outcomes: the
-    words of the vocabulary, `<unk>` for all others, and `</s>` if the sentence's end is scored. The paper does not
-    define the context of the first word: here it follows `<s>`.
+    words of the vocabulary and `<unk>` for all others. The paper does not define the context of the first word: here
+    it follows `<s>`.
 
     >>> scorer = LaplaceNgramScorer(["<unk>", "a", "b"], 1, np.array([1, 2]), np.array([2, 1]))
     >>> np.exp(scorer.sentence_logprobs(["a"])).round(3).tolist()  # P(a) = (2 + 1) / (3 + 3)
@@ -179,9 +159,7 @@ class LaplaceNgramScorer(NgramScorer):
         events: what was seen, ascending: context * V + outcome. An outcome is the place of a word among `words`; a
             context is 0 of a unigram model, else the place of the word before, V at the start of a sentence.
         counts: (events,) how often.
-        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
-        score_end: score the end of the sentence as an additional word.
         name: the model's name in results.
     """
 
@@ -191,22 +169,17 @@ class LaplaceNgramScorer(NgramScorer):
         order: int,
         events: Indices,
         counts: Indices,
-        *,
-        split: Split = "punctuation",
         lowercase: bool = False,
-        score_end: bool = False,
         name: str | None = None,
     ) -> None:
-        name = name or f"laplace-{order}gram"
-        super().__init__(name=name, split=split, lowercase=lowercase, score_end=score_end)
-        self.order, self.words, self._events, self._counts = order, list(words), events, counts
+        super().__init__(name or f"laplace-{order}gram", order, lowercase)
+        self.words, self._events, self._counts = list(words), events, counts
         self._places = {word: place for place, word in enumerate(words) if word != UNKNOWN}
         self._totals = np.zeros(len(words) + 1, np.int64)
         np.add.at(self._totals, events // len(words), counts)
         digest = hashlib.sha256("\n".join(words).encode() + events.tobytes() + counts.tobytes())
         self.signature |= {
             "revision": f"sha256:{digest.hexdigest()[:16]}",
-            "order": order,
             "smoothing": "Laplace",
             "vocabulary": len(words),
             "training_words": int(self._totals.sum()),
@@ -227,8 +200,7 @@ class LaplaceNgramScorer(NgramScorer):
 
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
-        state = {name: self.signature[name] for name in ("order", "split", "lowercase")}
-        state |= {"score_end": self.score_end, "words": self.words}
+        state = {name: self.signature[name] for name in ("order", "lowercase")} | {"words": self.words}
         state |= {"events": self._events.tolist(), "counts": self._counts.tolist()}
         path.write_text(json.dumps(state, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
@@ -242,14 +214,9 @@ class LaplaceNgramScorer(NgramScorer):
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
             events, counts = (np.array(state.pop(name), dtype=np.int64) for name in ("events", "counts"))
-            if state["order"] not in (1, 2) or state["words"][0] != UNKNOWN:
+            if state["order"] not in (1, 2) or state["words"][0] != UNKNOWN or len(events) != len(counts):
                 raise ValueError(f"its order is not 1 or 2, or its words do not begin with {UNKNOWN}")
-            if (
-                len(events) != len(counts)
-                or counts.min() < 1
-                or events[0] < 0
-                or (np.diff(events) <= 0).any()
-            ):
+            if counts.min() < 1 or events[0] < 0 or (np.diff(events) <= 0).any():
                 raise ValueError("its counts are not above 0, or not those of ascending events")
             return cls(**state, events=events, counts=counts, name=path.stem)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
@@ -264,29 +231,18 @@ class KenlmScorer(NgramScorer):
 
     A word outside the vocabulary gets the file's `<unk>`; without one, KenLM uses a log10 probability of -100. A binary
     file is mapped into memory without checks, so load only files that you trust. The file does not record how its
-    training text was split and cased; many unknown words show that the options here do not fit it.
+    training text was split and cased; many unknown words show that it was done otherwise than here.
 
     Args:
         path: an ARPA file (`.arpa`, `.arpa.gz`) or a KenLM binary.
-        split: as in `NgramScorer`.
-        lowercase: as there.
-        score_end: as there.
 
     Raises:
         ImportError: `kenlm` is not installed.
         ValueError: the file does not exist or is not an n-gram model.
     """
 
-    def __init__(
-        self,
-        path: Path | str,
-        *,
-        split: Split = "punctuation",
-        lowercase: bool = False,
-        score_end: bool = False,
-    ) -> None:
+    def __init__(self, path: Path | str) -> None:
         path = Path(path)
-        super().__init__(name=path.name, split=split, lowercase=lowercase, score_end=score_end)
         try:
             import kenlm
         except ImportError as error:
@@ -294,19 +250,16 @@ class KenlmScorer(NgramScorer):
                 "ARPA files and KenLM binaries need the package kenlm, which is not installed. Install it with "
                 "`pip install 'refined-tse[ngram]'` (this compiles it, which requires a C++ compiler and CMake)."
             ) from error
-        if not path.is_file():
-            raise ValueError(f"There is no file {path}; expected an ARPA file or a KenLM binary.")
         config = kenlm.Config()
         config.show_progress = False
         try:
             self._model = kenlm.Model(str(path), config)
         except (OSError, RuntimeError) as error:
             raise ValueError(f"KenLM cannot read {path} as an n-gram model: {error}") from error
+        super().__init__(path.name, self._model.order, lowercase=False)
         self._states = kenlm.State(), kenlm.State()
-        self.order = self._model.order
         self.signature |= {
             "revision": file_digest(path),
-            "order": self.order,
             "smoothing": "as in the file",
             "first_token": "given the start of the sentence",
         }
@@ -324,3 +277,95 @@ class KenlmScorer(NgramScorer):
         scores = scores[len(history) :]
         log10 = np.array([score.log_prob for score in scores], dtype=np.float64)
         return log10 * math.log(10), np.array([not score.oov for score in scores], dtype=np.bool_)
+
+
+def load(path: Path) -> NgramScorer:
+    """Load an n-gram model by its file's ending: `.json` (Laplace), or one of `KENLM_SUFFIXES`.
+
+    Raises:
+        ImportError: the file needs `kenlm`, which is not installed.
+        ValueError: the file cannot be read.
+    """
+    return KenlmScorer(path) if path.name.endswith(KENLM_SUFFIXES) else LaplaceNgramScorer.load(path)
+
+
+def train_ngram(
+    text: Path,
+    order: int,
+    out: Path,
+    *,
+    vocabulary_size: int | None = 50_000,
+    lowercase: bool = False,
+) -> Path:
+    """Train a Laplace-smoothed model from a text file, one sentence per line, and write it as JSON.
+
+    Args:
+        text: UTF-8 text.
+        order: 1 or 2.
+        out: the file to write; its name ends in `.json`.
+        vocabulary_size: number of words to keep, most frequent first; None keeps all.
+        lowercase: lower-case the words.
+
+    Returns:
+        The file written.
+
+    Raises:
+        ValueError: the text cannot be read or has no word, an option has an unknown value, or the file cannot be
+            written.
+    """
+    check_file(out, [".json"])
+    try:
+        model = count_words(text, order, vocabulary_size=vocabulary_size, lowercase=lowercase)
+    except OSError as error:
+        raise ValueError(
+            f"{text} cannot be read: {error.strerror}. Check the path and its permissions."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(text) from error
+    out.parent.mkdir(parents=True, exist_ok=True)
+    model.save(out)
+    return out
+
+
+def count_words(
+    text: Path | Sequence[str],
+    order: int,
+    *,
+    vocabulary_size: int | None = 50_000,
+    lowercase: bool = False,
+) -> LaplaceNgramScorer:
+    """Make a model of a text file or of lines, one sentence each; arguments as in `train_ngram`.
+
+    The paper does not define its vocabulary. Here it is the most frequent words, as many as in the paper's LSTM.
+    """
+    if order not in (1, 2):
+        raise ValueError(
+            f"Got order {order!r}; a Laplace model has order 1 or 2. For more, estimate an ARPA file with KenLM's "
+            "lmplz and load that."
+        )
+    words_of = WordSplitter(lowercase)
+
+    def sentences() -> Iterator[list[str]]:
+        with text.open(encoding="utf-8-sig") if isinstance(text, Path) else nullcontext(text) as lines:
+            yield from filter(None, map(words_of, lines))
+
+    frequencies = Counter(word for words in sentences() for word in words)
+    for special in (UNKNOWN, "</s>", "<s>"):
+        frequencies.pop(special, None)
+    ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))[:vocabulary_size]
+    if not ranked:
+        raise ValueError(
+            f"No word was found in {text if isinstance(text, Path) else f'{len(text)} lines'}; expected one sentence "
+            "per line, and a vocabulary of at least one word."
+        )
+    place = {word: number for number, word in enumerate([UNKNOWN, *ranked])}
+
+    def events() -> Iterator[int]:
+        for words in sentences():
+            before = len(place)
+            for outcome in (place.get(word, 0) for word in words):
+                yield before * (order - 1) * len(place) + outcome
+                before = outcome
+
+    found, counts = np.unique(np.fromiter(events(), np.int64), return_counts=True)  # 8 bytes a word
+    return LaplaceNgramScorer([*place], order, found, counts, lowercase)

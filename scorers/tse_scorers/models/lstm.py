@@ -1,16 +1,27 @@
-"""An LSTM language model as a causal LM of `transformers`: embedding, LSTM layers, decoder.
+"""LSTM language models as causal LMs of `transformers`: embedding, LSTM layers, decoder, and word-level tokenizers.
 
-This is the architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019). `convert.py`
-converts their checkpoints without loss.
+This is the architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019); `lstm_convert` converts
+their checkpoints without loss. Importing this module makes the Auto classes know them, so that loading them never runs
+code from a model's repository.
 """
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-import torch
+from tokenizers import Tokenizer, models, processors
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers import GenerationMixin, PretrainedConfig, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 from transformers.modeling_outputs import CausalLMOutput
+
+from .words import normalizer, splitter
 
 
 class LstmConfig(PretrainedConfig):
@@ -64,7 +75,7 @@ class LstmConfig(PretrainedConfig):
         self.eos_token_id = eos_token_id
 
 
-class LstmForCausalLM(PreTrainedModel, GenerationMixin):
+class LstmForCausalLM(PreTrainedModel):
     """An LSTM language model."""
 
     config_class = LstmConfig
@@ -98,53 +109,80 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
         labels: Tensor | None = None,
-        logits_to_keep: int | Tensor = 0,
-        return_dict: bool | None = None,
         **kwargs: object,
-    ) -> CausalLMOutput | tuple[object, ...]:
+    ) -> CausalLMOutput:
         """Predict each next token.
 
         Args:
             input_ids: (batch, positions).
-            attention_mask: (batch, positions), 0 at padding, on either side; padding does not change
-                the other positions.
+            attention_mask: (batch, positions), 0 at padding on the right, which changes no other position.
             labels: (batch, positions), the same tokens as `input_ids`; -100 is excluded from the loss.
-            logits_to_keep: return logits for this number of last positions, or for these positions; 0 means all.
-            return_dict: False returns a tuple.
             **kwargs: arguments of the loss. `position_ids`, `use_cache` and similar ones have no effect.
 
         Raises:
-            ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
+            ValueError: the mask hides tokens that others follow; an LSTM reads a row from left to right.
         """
-        hidden = self._run(self.dropout(self.embedding(input_ids)), attention_mask)
-        positions = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
-        logits = self.decoder(self.dropout(hidden[:, positions]))
+        mask = attention_mask
+        if mask is not None and (mask.shape != input_ids.shape or bool((mask.diff(dim=1) > 0).any())):
+            raise ValueError(
+                f"Got an attention mask of shape {tuple(mask.shape)} that hides tokens before others; an LSTM takes "
+                f"only masks of shape {tuple(input_ids.shape)} with zeros for padding on the right."
+            )
+        hidden, _ = self.lstm(self.dropout(self.embedding(input_ids)))
+        logits = self.decoder(self.dropout(hidden))
         loss = None
         if labels is not None:
             loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)
-        output = CausalLMOutput(loss=loss, logits=logits)
-        return output if return_dict is not False else output.to_tuple()
+        return CausalLMOutput(loss=loss, logits=logits)
 
-    def prepare_inputs_for_generation(  # type: ignore[override]
-        self, input_ids: Tensor, attention_mask: Tensor | None = None, **kwargs: object
-    ) -> dict[str, Tensor | None]:
-        """Give `generate` the whole text at each step, because its caches only support attention."""
-        return {"input_ids": input_ids, "attention_mask": attention_mask}
 
-    def _run(self, embedded: Tensor, mask: Tensor | None) -> Tensor:
-        """Run the LSTM over the unmasked tokens, after moving them to the front of their rows."""
-        if mask is not None and mask.shape != embedded.shape[:2]:
+AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)
+AutoModelForCausalLM.register(LstmConfig, LstmForCausalLM, exist_ok=True)
+
+
+def word_tokenizer(
+    vocabulary: Mapping[str, int], *, bos_token: str, eos_token: str | None, lowercase: bool = False
+) -> PreTrainedTokenizerFast:
+    """Return a tokenizer whose tokens are words; every text begins with the start token.
+
+    Args:
+        vocabulary: id of each word, special tokens included; `<unk>` stands for every word outside it.
+        bos_token: opens a text. It is also the padding token; the mask marks padding.
+        eos_token: closes a text, or None; it is not added to texts.
+        lowercase: lower-case the words.
+
+    Raises:
+        ValueError: a special token is not in the vocabulary.
+    """
+    for token in (bos_token, "<unk>", eos_token):
+        if token is not None and token not in vocabulary:
             raise ValueError(
-                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right and "
-                f"supports only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
+                f"The vocabulary has no {token!r}; expected it among its {len(vocabulary)} words."
             )
-        if mask is None or bool(mask.all()):
-            output: Tensor = self.lstm(embedded)[0]
-            return output
-        order = torch.argsort((mask == 0).int(), dim=1, stable=True)
-        lengths = mask.ne(0).sum(dim=1).clamp(min=1).cpu()
-        rows = embedded.gather(1, order[:, :, None].expand_as(embedded))
-        packed = pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False)
-        hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])
-        back = order.argsort(dim=1)
-        return hidden.gather(1, back[:, :, None].expand_as(hidden))
+    tokenizer = Tokenizer(models.WordLevel(dict(vocabulary), unk_token="<unk>"))
+    tokenizer.normalizer = normalizer(lowercase)
+    tokenizer.pre_tokenizer = splitter()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{bos_token} $A",
+        pair=f"{bos_token} $A {bos_token} $B",
+        special_tokens=[(bos_token, vocabulary[bos_token])],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token=bos_token,
+        eos_token=eos_token,
+        unk_token="<unk>",
+        pad_token=bos_token,
+        padding_side="right",
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Write a tokenizer under the class name that every version of `transformers` knows."""
+    tokenizer.save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

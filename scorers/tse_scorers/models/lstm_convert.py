@@ -14,7 +14,6 @@ containers, the functions that describe a tensor, and classes of modules, for wh
 
 import hashlib
 import pickle
-import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
@@ -22,35 +21,31 @@ from typing import Any, BinaryIO, Literal, get_args
 import torch
 from torch import Tensor
 
-from ...io.files import check_folder, read_text
-from ...io.suggestions import unknown_name
-from ..words import Split
-from .modeling import LstmConfig, LstmForCausalLM
-from .tokenizer import save_tokenizer, word_tokenizer
+from ..io.files import check_folder, read_text
+from ..io.suggestions import unknown_name
+from .lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
 
 Kind = Literal["colorless_green", "wordnlm"]
 MAGIC = 0x1950A86A20F9469CFC6C
 """First pickle of files that torch 0.2 to 1.5 saved (`torch.serialization.MAGIC_NUMBER`)."""
 SPECIAL = ("<s>", "<unused>", "<unk>")
 """What the first ids of `wordnlm` stand for."""
+DTYPES = {
+    "Float": torch.float32, "Double": torch.float64, "Half": torch.float16, "BFloat16": torch.bfloat16,
+    "Long": torch.int64, "Int": torch.int32, "Byte": torch.uint8,
+}  # fmt: skip
 
 
 def convert_lstm(
-    checkpoint: Path | str,
-    vocabulary: Path | str,
-    out: Path | str,
-    kind: Kind = "colorless_green",
-    *,
-    split: Split = "punctuation",
+    checkpoint: Path | str, vocabulary: Path | str, out: Path | str, kind: Kind = "colorless_green"
 ) -> Path:
     """Convert a published checkpoint; nothing in it is executed.
 
     Args:
-        checkpoint: the file that `torch.save` wrote.
+        checkpoint: the file that `torch.save` wrote, in the layout of torch 0.2 to 1.5.
         vocabulary: the file with its words.
         out: the folder to write: config, safetensors, tokenizer.
         kind: `colorless_green` or `wordnlm`.
-        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
 
     Returns:
         The folder.
@@ -90,7 +85,6 @@ def convert_lstm(
         {word: index for index, word in enumerate(words)},
         bos_token="<s>" if kind == "wordnlm" else "<eos>",
         eos_token=None if kind == "wordnlm" else "<eos>",
-        split=split,
         lowercase=kind == "wordnlm",
     )
     config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
@@ -139,39 +133,20 @@ def read_checkpoint(path: Path) -> Any:
     """
     try:
         with path.open("rb") as file:
-            return _read_zip(file) if zipfile.is_zipfile(file) else _read_sequence(file)
+            magic, *_ = [Unpickler(file).load() for _ in range(3)]
+            if magic != MAGIC:
+                raise ValueError("it does not begin like a file of torch.save")
+            unpickler = Unpickler(file)
+            content = unpickler.load()
+            for key in Unpickler(file).load():
+                file.read(8)  # how many numbers, as the storage says too
+                unpickler.fill(key, file)
+            return content
     except Exception as error:  # a damaged pickle can raise anything
         raise ValueError(
             f"{path} could not be read as a checkpoint: {type(error).__name__}: {error}. Nothing in the file was "
-            "executed. Expected a complete file that torch.save wrote; get it from its authors."
+            "executed. Expected a complete file in the layout of torch 0.2 to 1.5, as its authors published it."
         ) from error
-
-
-def _read_sequence(file: BinaryIO) -> Any:
-    """Read the layout of torch 0.2 to 1.5, which the published files have: pickles, then the numbers."""
-    file.seek(0)
-    magic, *_ = [Unpickler(file).load() for _ in range(3)]
-    if magic != MAGIC:
-        raise ValueError("it does not begin like a file of torch.save")
-    unpickler = Unpickler(file)
-    content = unpickler.load()
-    for key in Unpickler(file).load():
-        file.read(8)  # how many numbers, as the storage says too
-        unpickler.fill(key, file)
-    return content
-
-
-def _read_zip(file: BinaryIO) -> Any:
-    """Read the layout of torch 1.6 and later."""
-    with zipfile.ZipFile(file) as archive:
-        folder = next(name for name in archive.namelist() if name.endswith("/data.pkl")).removesuffix(
-            "data.pkl"
-        )
-        unpickler = Unpickler(archive.open(f"{folder}data.pkl"))
-        content = unpickler.load()
-        for key in unpickler.storages:
-            unpickler.fill(key, archive.open(f"{folder}data/{key}"))
-    return content
 
 
 class Unpickler(pickle.Unpickler):
@@ -181,23 +156,26 @@ class Unpickler(pickle.Unpickler):
         storages: the numbers of tensors, by their key; see `fill`.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, encoding="utf-8")
         self.storages: dict[str, Tensor] = {}
+
+        def tensor(data: Tensor, start: int, *shape: Any) -> Tensor:
+            return data.as_strided(shape[0], shape[1], start)
+
+        def parameter(data: Tensor, *_: object) -> Tensor:
+            return data
+
         # Made anew for each file, because a pickle may set attributes of what it is given.
         self._known: dict[tuple[str, str], Any] = {
             ("collections", "OrderedDict"): OrderedDict,
             ("builtins", "set"): set,
             ("__builtin__", "set"): set,
             ("torch", "Size"): tuple,
-            ("torch._utils", "_rebuild_tensor"): lambda data, start, *shape: data.as_strided(
-                *shape[:2], start
-            ),
-            ("torch._utils", "_rebuild_tensor_v2"): lambda data, start, *shape: data.as_strided(
-                *shape[:2], start
-            ),
-            ("torch._utils", "_rebuild_parameter"): lambda data, *_: data,
-            ("torch.nn.parameter", "Parameter"): lambda data, *_: data,  # torch 0.2 and 0.3
+            ("torch._utils", "_rebuild_tensor"): tensor,
+            ("torch._utils", "_rebuild_tensor_v2"): tensor,
+            ("torch._utils", "_rebuild_parameter"): parameter,
+            ("torch.nn.parameter", "Parameter"): parameter,  # torch 0.2 and 0.3
         }
 
     def find_class(self, module: str, name: str) -> Any:
@@ -206,12 +184,8 @@ class Unpickler(pickle.Unpickler):
         Raises:
             ValueError: tensors and modules do not need the name.
         """
-        if (
-            module in ("torch", "torch.cuda")
-            and name.endswith("Storage")
-            and name.removesuffix("Storage") in DTYPES
-        ):
-            return DTYPES[name.removesuffix("Storage")]
+        if module in ("torch", "torch.cuda") and name.endswith("Storage") and name[:-7] in DTYPES:
+            return DTYPES[name[:-7]]
         if (module, name) not in self._known:
             is_module = name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier())
             if not is_module and (module, name) != ("torch.backends.cudnn.rnn", "Unserializable"):
@@ -226,7 +200,7 @@ class Unpickler(pickle.Unpickler):
         _, dtype, key, _, size, *_ = pid
         return self.storages.setdefault(key, torch.empty(size, dtype=dtype))
 
-    def fill(self, key: str, file: Any) -> None:
+    def fill(self, key: str, file: BinaryIO) -> None:
         """Read the numbers of a storage; its tensors are views of them."""
         storage = self.storages[key]
         content = file.read(storage.nbytes)
@@ -234,9 +208,3 @@ class Unpickler(pickle.Unpickler):
             raise ValueError("it is cut off")
         with torch.no_grad():
             storage.copy_(torch.frombuffer(bytearray(content), dtype=storage.dtype))
-
-
-DTYPES = {
-    "Float": torch.float32, "Double": torch.float64, "Half": torch.float16, "BFloat16": torch.bfloat16,
-    "Long": torch.int64, "Int": torch.int32, "Byte": torch.uint8,
-}  # fmt: skip
