@@ -620,7 +620,7 @@ def train_ngram(
     """
     _refuse_existing(out, overwrite)
     with terminal.waiting("Training the model"):
-        from .models.ngram.train import train_ngram as train
+        from .models.ngram import train_ngram as train
 
         written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")
@@ -643,7 +643,7 @@ def convert_lstm(
     """
     _refuse_existing(out / "config.json", overwrite)
     with terminal.waiting("Converting the model"):
-        from .models.lstm.convert import convert_lstm as convert
+        from .models.lstm_convert import convert_lstm as convert
 
         terminal.quiet()
         written = convert(checkpoint, vocabulary, out, kind)

@@ -51,7 +51,7 @@ def score_dataset(
     call. Each process of a launch scores what it is given.
 
     Args:
-        dataset: a `Dataset`, `DatasetDict`, data frame, or list of dicts.
+        dataset: a `Dataset`, `DatasetDict`, `IterableDataset`, data frame, or list of dicts.
         model: what `load_scorer` takes, or a scorer.
         columns: columns of texts. Adds `logprob_<column>`, natural logs, and `n_tokens_<column>`, where the model
             has tokens.
@@ -86,7 +86,9 @@ def score_dataset(
     for option, value, kind in (("context", context, "columns"), ("cutoffs", cutoffs, "lemmas")):
         if value and given != [kind]:
             raise ValueError(f"{option} has no effect with {given[0]}; remove it.")
-    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # a DatasetDict
+    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
+    streams = {split for split, part in splits.items() if isinstance(part, IterableDataset)}
+    splits = {split: _in_memory(part) if split in streams else part for split, part in splits.items()}
     frames = {split: _rows(part) for split, part in splits.items()}
     questions = {}
     for split, frame in frames.items():
@@ -102,7 +104,13 @@ def score_dataset(
         split: _mapped(part, frames[split], questions[split], scorer, progress)
         for split, part in splits.items()
     }
+    results |= {split: results[split].to_iterable_dataset() for split in streams}
     return type(dataset)(results) if isinstance(dataset, dict) else cast(Data, results[""])
+
+
+def _in_memory(stream: IterableDataset) -> Dataset:
+    """Read a streamed data set: sentences fit into memory, and equal ones are computed once."""
+    return Dataset.from_list(list(stream), features=stream.features)
 
 
 def _rows(dataset: object) -> pd.DataFrame:
@@ -115,8 +123,8 @@ def _rows(dataset: object) -> pd.DataFrame:
         return pd.DataFrame([dict(row) for row in dataset], dtype=object)  # as it is, half characters too
     if not isinstance(dataset, pd.DataFrame):
         raise TypeError(
-            f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, data frame, or list of dicts. Read "
-            "files with datasets.load_dataset."
+            f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
+            "dicts. Read files with datasets.load_dataset."
         )
     if dataset.columns.nlevels > 1 or not dataset.columns.is_unique:
         raise ValueError(f"{TABLE} has two columns with one name, or names of several levels. Rename them.")

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import torch
+from command_line import tse
 from lstm_checkpoints import (
     MAGIC,
     PROTOCOL,
@@ -18,10 +19,8 @@ from lstm_checkpoints import (
     save_as_torch_0_3,
     save_module,
 )
-from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
-from tse_scorers.cli.app import app
 from tse_scorers.models.lstm_convert import convert_lstm, read_checkpoint
 
 GERMAN = "der die . , soldat brief dass bzw. schreibt um \u2028".split(" ")
@@ -84,12 +83,12 @@ def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
 
     def converted(*options):
         files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
-        return CliRunner().invoke(app, ["convert-lstm", *map(str, files), *options])
+        return tse("convert-lstm", *files, *options)
 
-    assert converted("--kind", "wordnlm").exit_code != 0 and not (tmp_path / "out").exists()
-    assert converted("--kind", "colorless_green").exit_code == 0
-    assert "replace it with --overwrite" in str(converted().exception)
-    assert converted("--overwrite").exit_code == 0
+    assert converted("--kind", "wordnlm")[0] != 0 and not (tmp_path / "out").exists()
+    assert converted("--kind", "colorless_green")[0] == 0
+    assert "replace it with --overwrite" in converted()[1]
+    assert converted("--overwrite")[0] == 0
 
 
 class Call:

@@ -22,11 +22,11 @@ from generated_pages import command_page, on_page_content, with_links_of_the_sit
 from launching import forked
 from nothing_from_outside import warn_of_what_is_loaded
 from served_folder import served
+from tse_scorers.cli.app import app
+from tse_scorers.suites.registry import all_measures, find_suite
 from typer.main import get_command
 
-from tse_scorers.cli.app import app
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.suites.registry import all_measures, find_suite
 
 DOCS = ROOT / "docs"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"

@@ -18,16 +18,14 @@ try:
     value()
 except FileNotFoundError:
     print("not found")
-from typer.testing import CliRunner
-from tse_scorers.cli.app import app
-from pathlib import Path
+from tse_scorers.publishing import install_metrics
 for _ in range(2):
-    said = CliRunner().invoke(app, ["install-metrics"], catch_exceptions=False).stdout.split()
-folder = next(Path(path) for path in said if "refined_tse" in path)
+    said = install_metrics()
+folder = next(path for path in said if "refined_tse" in path.parent.name)
 newer = folder.with_name("0" * 64)  # another version, loaded later
 newer.mkdir()
 (newer / "refined_tse.py").write_text("raise ImportError('the other version')")
-CliRunner().invoke(app, ["install-metrics"], catch_exceptions=False)
+install_metrics()
 print(len(said))
 """
 

@@ -5,12 +5,11 @@ import json
 
 import pytest
 import torch
+from command_line import tse
 from tiny import tiny_model
 from tokenizers import decoders, pre_tokenizers, processors
-from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, run
-from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.doctor import CHECKS, diagnose, finite
@@ -137,7 +136,7 @@ def test_nan_in_one_layer_is_named_by_a_run_before_it_scores_and_by_the_command(
         run(str(broken), out=tmp_path / "out", limit=1)
     assert not list((tmp_path / "out").rglob("*.parquet"))
     file = tmp_path / "found.json"
-    assert CliRunner().invoke(app, ["doctor", str(broken), "--json", str(file)]).exit_code == 1
+    assert tse("doctor", broken, "--json", file)[0] == 1
     content = json.loads(file.read_text())
     assert [f["check"] for f in content["findings"] if f["verdict"] == "failed"] == ["finite numbers"]
     assert content["model"]["architecture"] == "GPT2LMHeadModel"
@@ -148,7 +147,7 @@ def test_the_command_names_options_as_they_are_written(tmp_path):
         part.save_pretrained(tmp_path / "bert")
     file = tmp_path / "found.json"
     asked = ["doctor", str(tmp_path / "bert"), "--kind", "causal", "--json", str(file)]
-    assert CliRunner().invoke(app, asked).exit_code == 1
+    assert tse(*asked)[0] == 1
     refused = [f["found"] for f in json.loads(file.read_text())["findings"] if f["verdict"] == "failed"]
     assert "Load it as a masked model (--kind masked)." in refused[0]
 

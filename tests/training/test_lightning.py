@@ -55,19 +55,21 @@ def syntax_evaluation(model="language_model", **options):
 
 @pytest.mark.slow
 def test_scores_are_logged_and_can_be_monitored(tmp_path):
-    checkpoint = lightning.callbacks.ModelCheckpoint(tmp_path, monitor="tse/ew", mode="max", filename="best")
+    checkpoint = lightning.callbacks.ModelCheckpoint(
+        tmp_path, monitor="agreement/ew", mode="max", filename="best"
+    )
     module, metrics = fit(tmp_path, syntax_evaluation(), checkpoint)
     expected = evaluate_live(module.language_model, fresh_model()[1], budget=PAIRS)
     assert {key: float(metrics[key]) for key in expected} == pytest.approx(expected, abs=1e-6)
     assert checkpoint.best_model_path.endswith("best.ckpt")
     assert module.losses == fit(tmp_path)[0].losses
-    assert 0 < float(fit(tmp_path, syntax_evaluation(every_n_steps=3))[1]["tse/ew"]) < 1
+    assert 0 < float(fit(tmp_path, syntax_evaluation(every_n_steps=3))[1]["agreement/ew"]) < 1
 
 
 def test_attention_that_refuses_float32_and_a_wrong_attribute(tmp_path):
     with pytest.warns(UserWarning, match=r"refuses float32.*bfloat16") as said:
         _, metrics = fit(tmp_path, syntax_evaluation(), half=True)
-    assert 0 < float(metrics["tse/ew"]) < 1
+    assert 0 < float(metrics["agreement/ew"]) < 1
     assert len([one for one in said if "refuses float32" in str(one.message)]) == 1
     with pytest.raises(ValueError, match="has no attribute 'network'"):
         fit(tmp_path, syntax_evaluation("network"))

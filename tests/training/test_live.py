@@ -2,7 +2,6 @@
 
 import copy
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +10,20 @@ from small_training import fresh_model, logged, make_trainer, refuse_float32, tr
 from tiny import SENTENCES
 from transformers import EarlyStoppingCallback, TrainerCallback
 
-from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer, make_suite
-from tse_scorers.suites.registry import find_suite
+from tse_scorers import (
+    Agreement,
+    German,
+    LiveEvaluation,
+    MinimalPairs,
+    Regions,
+    SyntaxEvaluationCallback,
+    evaluate_live,
+    load_scorer,
+)
 from tse_scorers.training.live_model import undisturbed
 
 PAIRS = 36
-KEYS = ("eval_tse/tse", "eval_tse/ew", "eval_tse/mw")
+KEYS = ("eval_agreement/tse", "eval_agreement/ew", "eval_agreement/mw")
 pytestmark = pytest.mark.filterwarnings("ignore:.*lemmas, those whose")
 
 
@@ -48,19 +55,22 @@ def ids_of(tokenizer, n=1):
 
 def test_scores_are_those_of_an_ordinary_run(evaluation):
     model, tokenizer = fresh_model()
-    suite = make_suite("agreement")
-    suite.keep_sample(PAIRS, seed=0)
-    rows = suite.aggregate(suite.score(load_scorer(model, tokenizer), lambda done, total: None))
-    whole = {row["metric"]: row for row in rows if row["group"] == "all" and row.get("cutoff") in (None, 1.0)}
-    with pytest.warns(UserWarning, match="tse/ew averages over 6 lemmas"):
+    suite = Agreement().sampled(PAIRS)
+    rows = suite.rows(suite.ask(load_scorer(model, tokenizer), suite.items))
+    whole = {row["measure"]: row for row in rows if row["level"] == "all"}
+    with pytest.warns(UserWarning, match="agreement/ew averages over 6 lemmas"):
         scores = evaluate_live(model, tokenizer, budget=PAIRS)
     assert scores == {
-        f"tse/{metric}{ending}": whole[metric][column]
-        for metric in ("tse", "ew", "mw")
+        f"agreement/{measure}{ending}": whole[measure][column]
+        for measure in ("tse", "ew", "mw")
         for ending, column in (("", "score"), ("_n", "n"), ("_se", "se"), ("_lemmas", "n_lemmas"))
-        if (metric, ending) != ("tse", "_lemmas")
+        if (measure, ending) != ("tse", "_lemmas")
     }
-    assert evaluation(model, tokenizer) == scores and evaluation.keys == ("tse/tse", "tse/ew", "tse/mw")
+    assert evaluation(model, tokenizer) == scores and evaluation.keys == (
+        "agreement/tse",
+        "agreement/ew",
+        "agreement/mw",
+    )
 
 
 def test_suites_with_options_of_their_own_and_groups(tmp_path):
@@ -70,44 +80,39 @@ def test_suites_with_options_of_their_own_and_groups(tmp_path):
     regions = "item,condition,text\n1,a,The author\n1,a,laughs\n1,b,The author\n1,b,laugh\n"
     (tmp_path / "regions.csv").write_text(regions)
     suites = [
-        make_suite("agreement", groups=["Simple", "VP coordination"]),
-        make_suite("minimal_pairs", data=tmp_path / "pairs.csv", methods=["full"]),
-        make_suite("regions", data=tmp_path / "regions.csv", criteria=["(2;%a%) < (2;%b%)"]),
-        "german",
+        Agreement(groups=["Simple", "VP coordination"]),
+        MinimalPairs(data=tmp_path / "pairs.csv", methods=["full"]),
+        Regions(data=tmp_path / "regions.csv", criteria=["(2;%a%) < (2;%b%)"]),
+        German(),
     ]
     scores = evaluate_live(scorer.model, scorer.tokenizer, suites, budget=PAIRS, by_group=True)
     names = {key for key in scores if not key.endswith(("_n", "_se", "_lemmas"))}
-    assert {"minimal_pairs/accuracy", "regions/criteria", "german/auc"} <= names
-    assert {key for key in names if key.startswith("tse/ew/")} == {"tse/ew/Simple", "tse/ew/VP_coordination"}
-    assert scores["tse/tse"] > 0.9 and scores["tse/ew_lemmas"] > 800 and scores["minimal_pairs/accuracy"] == 1
+    assert {"minimal_pairs/accuracy", "regions/criterion_accuracy", "german/auc"} <= names
+    assert {key for key in names if key.startswith("agreement/ew/")} == {
+        "agreement/ew/Simple",
+        "agreement/ew/VP_coordination",
+    }
+    assert (
+        scores["agreement/tse"] > 0.9
+        and scores["tse/ew_lemmas"] > 800
+        and scores["minimal_pairs/accuracy"] == 1
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"suites": ["syntax"]}, "Unknown suite 'syntax'"),
-        ({"suites": ["german", "variation_sets"]}, "Name each suite once"),
-        ({"suites": ["german"], "budget": 5}, "smallest part"),
-        ({"budget": 0}, "leaves nothing to score"),
-        ({"budget": "5"}, r"budget='5' \(str\); .*whole number"),
+        ({"suites": ["agreement"]}, "expected suites, such as"),
+        ({"suites": [German(), German(limit=1)]}, "two suites 'german'"),
+        ({"suites": [German()], "budget": 5}, "smallest part"),
+        ({"budget": 0}, "at least 1"),
+        ({"budget": "5"}, r"budget is '5' \(str\); .*whole number"),
         ({"budgt": 5}, r"Unknown option 'budgt'; .* Did you mean budget\?"),
     ],
 )
 def test_bad_options_fail_before_any_training(options, said):
     with pytest.raises((ValueError, TypeError), match=said):
         SyntaxEvaluationCallback(**options)
-
-
-def test_suites_that_log_nothing_or_the_same_name_are_refused(monkeypatch):
-    """The second score of a name replaced the first one silently."""
-    unlogged = make_suite("german", limit=1)
-    unlogged.measures = ()
-    with pytest.raises(ValueError, match="german log no score"):
-        LiveEvaluation([unlogged])
-    measures = [replace(measure, live_key="tse/ew") for measure in find_suite("german").measures[:1]]
-    monkeypatch.setattr(find_suite("german"), "measures", measures)
-    with pytest.raises(ValueError, match="agreement, german log tse/tse, tse/ew, tse/mw, tse/ew"):
-        LiveEvaluation(["agreement", "german"])
 
 
 def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_path):
@@ -127,7 +132,9 @@ def test_a_model_that_has_diverged_has_no_scores(evaluation, broken):
     with torch.no_grad():
         model.transformer.h[0].mlp.c_fc.weight.fill_(broken)
     scores = evaluation(model, tokenizer)
-    assert set(scores) == {"tse/tse", "tse/ew", "tse/mw"} and all(np.isnan(list(scores.values())))
+    assert set(scores) == {"agreement/tse", "agreement/ew", "agreement/mw"} and all(
+        np.isnan(list(scores.values()))
+    )
 
 
 # ---- the Trainer ------------------------------------------------------------------------------------------
@@ -156,7 +163,7 @@ def test_training_is_the_same_bit_for_bit_and_the_log_has_the_scores(plain, tmp_
         assert [step for step, _ in logged(trainer, key)] == steps
         assert [(step, logs[key]) for step, logs in reporter.seen if key in logs] == logged(trainer, key)
     if every_n_steps is None:
-        assert trainer.evaluate()["eval_tse/ew"] == logged(trainer, "eval_tse/ew")[-1][1]
+        assert trainer.evaluate()["eval_agreement/ew"] == logged(trainer, "eval_agreement/ew")[-1][1]
 
 
 def test_a_callback_that_cannot_log_says_how_it_can(tmp_path):
@@ -176,13 +183,13 @@ def test_a_warning_says_that_it_never_runs(tmp_path, options, every_n_steps, rea
     syntax = SyntaxEvaluationCallback(every_n_steps, budget=PAIRS)
     with pytest.warns(UserWarning, match=f"never runs in this training: {reason}"):
         trainer = train(tmp_path, syntax=syntax, **options)
-    assert logged(trainer, "eval_tse/ew") == []
+    assert logged(trainer, "eval_agreement/ew") == []
 
 
 def test_several_evaluation_sets_are_one_evaluation(tmp_path):
     syntax = SyntaxEvaluationCallback(budget=PAIRS)
     trainer = train(tmp_path, syntax=syntax, eval_sets=2, eval_on_start=True)
-    for key in ("eval_set1_loss", "eval_tse/ew"):
+    for key in ("eval_set1_loss", "eval_agreement/ew"):
         assert [step for step, _ in logged(trainer, key)] == [0, 2, 4]
 
 
@@ -190,14 +197,14 @@ class NeverBetter(SyntaxEvaluationCallback):
     """Scores that fall, so that early stopping has a reason to stop."""
 
     def _scores(self, state, control, event):
-        return super()._scores(state, control, event) | {"eval_tse/ew": 1 / (1 + state.global_step)}
+        return super()._scores(state, control, event) | {"eval_agreement/ew": 1 / (1 + state.global_step)}
 
 
 @pytest.mark.slow
 def test_early_stopping_and_the_best_model_follow_a_score(tmp_path):
     """After training, scores are those of the weights that are there: the best ones, not the last."""
     options = {
-        "metric_for_best_model": "eval_tse/ew", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
+        "metric_for_best_model": "eval_agreement/ew", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
         "load_best_model_at_end": True,
     }  # fmt: skip
     stopping = EarlyStoppingCallback(early_stopping_patience=1)
@@ -207,11 +214,11 @@ def test_early_stopping_and_the_best_model_follow_a_score(tmp_path):
         every_n_steps=3, budget=PAIRS
     )  # scored at each evaluation, as it decides
     trainer = train(tmp_path / "best", syntax=syntax, **options)
-    scores = dict(logged(trainer, "eval_tse/ew"))
+    scores = dict(logged(trainer, "eval_agreement/ew"))
     best = max(scores, key=scores.get)
     assert [*scores] == [1, 2, 3, 4] and best != max(scores), "this training does not tell best from last"
     assert trainer.args.greater_is_better and trainer.state.best_metric == scores[best]
-    assert trainer.evaluate()["eval_tse/ew"] == scores[best] != scores[max(scores)]
+    assert trainer.evaluate()["eval_agreement/ew"] == scores[best] != scores[max(scores)]
 
 
 @pytest.mark.slow
@@ -235,7 +242,7 @@ def test_trls_trainer_logs_the_scores(tmp_path):
     )
     SyntaxEvaluationCallback(budget=PAIRS).add_to(trainer)
     trainer.train()
-    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [1, 2]
+    assert [step for step, _ in logged(trainer, "eval_agreement/ew")] == [1, 2]
     scores = evaluate_live(trainer.model, tokenizer, budget=PAIRS)
     assert scores == last(trainer, scores)
 
@@ -282,7 +289,7 @@ def test_training_goes_on_after_an_evaluation(evaluation, kind, family):
     """Models keep tables from one call to the next; autograd would refuse those of inference mode."""
     model, tokenizer = fresh_model(kind, family)
     model.train()
-    assert 0 <= evaluation(model, tokenizer)["tse/ew"] <= 1
+    assert 0 <= evaluation(model, tokenizer)["agreement/ew"] <= 1
     ids = ids_of(tokenizer)
     model(input_ids=ids, labels=ids).loss.backward()
     assert any(parameter.grad is not None for parameter in model.parameters())

@@ -67,10 +67,14 @@ class LiveEvaluation:
         check_value("budget", budget, int | None)
         given = [suites] if isinstance(suites, Suite) else list(suites or [Agreement()])
         if not all(isinstance(suite, Suite) for suite in given):
-            raise TypeError(f"suites are {suites!r:.80}; expected suites, such as Agreement() or MinimalPairs(data=…).")
+            raise TypeError(
+                f"suites are {suites!r:.80}; expected suites, such as Agreement() or MinimalPairs(data=…)."
+            )
         names = [suite.name for suite in given]
         if repeated := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"There are two suites {repeated[0]!r}, whose scores would have one name. Log one of them.")
+            raise ValueError(
+                f"There are two suites {repeated[0]!r}, whose scores would have one name. Log one of them."
+            )
         self._suites = [suite if budget is None else suite.sampled(budget, seed) for suite in given]
         self.keys = tuple(f"{suite.name}/{m.name}" for suite in given for m in suite.measures if m.headline)
         self._by_group, self._model_options = by_group, ModelOptions.of(model_options)
@@ -137,7 +141,9 @@ class LiveEvaluation:
         for row in suite.rows(tables):
             measure = suite.measure(row["measure"]) if f"{suite.name}/{row['measure']}" in scores else None
             is_whole = row["level"] == ALL
-            if measure is None or not (is_whole or self._by_group and measure.main_level in ("", row["level"])):
+            if measure is None or not (
+                is_whole or self._by_group and measure.main_level in ("", row["level"])
+            ):
                 continue
             name = f"{suite.name}/{measure.name}"
             name += "" if is_whole else f"/{row['value'].replace(' ', '_')}"

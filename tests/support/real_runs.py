@@ -19,7 +19,8 @@ def blimp() -> pd.DataFrame:
     frame = pd.DataFrame([(of, n) for of in paradigms for n in range(8)], columns=["UID", "pairID"])
     words = ["author", "pilot", "chef", "guard", "clerk", "actor", "judge", "nurse"]
     good = [
-        f"The {words[n]} of the {of.split('_')[0]} laughs." for of, n in zip(frame["UID"], frame["pairID"])
+        f"The {words[n]} of the {of.split('_')[0]} laughs."
+        for of, n in zip(frame["UID"], frame["pairID"], strict=True)
     ]
     frame = frame.assign(sentence_good=good)
     frame["sentence_bad"] = frame["sentence_good"].str.replace("laughs", "laugh")
