@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from datasets import Dataset, Features
+from datasets import Dataset, Features, IterableDataset
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
 from .engine.progress import Progress, bars
