@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.plugins.precision import MixedPrecision
 
-from .live import LiveEvaluation
+from .live import LiveEvaluation, LiveOptions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+    from typing_extensions import Unpack
 
 
 class LightningSyntaxEvaluation(Callback):
@@ -37,7 +38,7 @@ class LightningSyntaxEvaluation(Callback):
         model: str = "model",
         *,
         every_n_steps: int | None = None,
-        **options: Any,
+        **options: "Unpack[LiveOptions]",
     ) -> None:
         self._tokenizer, self._attribute, self._every_n_steps = tokenizer, model, every_n_steps
         self._evaluation = LiveEvaluation(**options)

@@ -11,7 +11,7 @@ attention refuses float32 is scored under the training's autocast, with a warnin
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import pandas as pd
 import torch
@@ -32,6 +32,16 @@ FEWEST = 32
 """Items of each suite that are scored before training begins."""
 FEW_LEMMAS = 100
 """With fewer lemmas, EW says little about lemmas in general."""
+
+
+class LiveOptions(TypedDict, total=False):
+    """The options of `LiveEvaluation` that callbacks pass on."""
+
+    suites: Sequence[str | Suite] | None
+    budget: int | None
+    seed: int
+    by_group: bool
+    model_options: ModelOptions | Mapping[str, Any] | None
 
 
 class LiveEvaluation:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from transformers import Trainer, TrainerCallback
 
-from .live import LiveEvaluation
+from .live import LiveEvaluation, LiveOptions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+    from typing_extensions import Unpack
 
 
 class SyntaxEvaluationCallback(TrainerCallback):
@@ -42,7 +43,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         every_n_steps: int | None = None,
         *,
         tokenizer: "PreTrainedTokenizerBase | None" = None,
-        **options: Any,
+        **options: "Unpack[LiveOptions]",
     ) -> None:
         self._every_n_steps, self._tokenizer = every_n_steps, tokenizer
         self._evaluation = LiveEvaluation(**options)
