@@ -6,18 +6,23 @@ are then not the same runs whole, and so does one whose parameters are sharded o
 """
 
 import inspect
+import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
-from torch import Tensor
+from torch import Tensor, nn
 
 from .plan import Batch
 
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """Exceptions of models that cannot run in some way; also those of memory that ran out, which says nothing."""
+BLOCK = 512
+"""Vocabulary entries whose logits are summed at once: a few megabytes for a few thousand reads."""
+LOG2_E = math.log2(math.e)
 
 
 class Forward:
@@ -25,6 +30,8 @@ class Forward:
 
     Attributes:
         narrows: whether the output layer runs at the places that are read only.
+        sums_by_block: whether the output layer is a matrix product in float32 on a CPU and nothing follows it, so that
+            log-probabilities of tokens need no logits of the whole vocabulary.
         sharded: whether the parameters are spread over processes, all of which must make the same calls.
         dtype: in which the model computes.
         vocabulary_size: the width of the logits.
@@ -41,9 +48,10 @@ class Forward:
         takes_cache = "use_cache" in inspect.signature(inside.forward).parameters
         self._without_cache = {"use_cache": False} if takes_cache else {}
         self._output_layer: Any = model.get_output_embeddings()
-        self.narrows = False
+        self.narrows = self.sums_by_block = False
         if not self.sharded and self._output_layer is not None:
             self.narrows = self._narrows_exactly()
+            self.sums_by_block = self.narrows and self._is_plain()
 
     @torch.no_grad()
     def logits(self, batch: Batch) -> Tensor:
@@ -62,19 +70,50 @@ class Forward:
         # Sums of exponentials in half precision can reverse the order of a pair.
         return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
+    @torch.no_grad()
+    def summed_by_block(self, batch: Batch, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor | None:
+        """Return log P(id) at some of the places that are read, (ids,), natural logs; None where that is not exact.
+
+        Args:
+            batch: the inputs.
+            rows: (ids,) the read of each id.
+            ids: vocabulary ids; with a group, -1 stands for the total probability of the group.
+            group: (vocabulary,) True for the ids of the group.
+        """
+        hidden = self._with_hidden(batch, lambda states: states[:1, :1])[1]  # the layer has nothing else to do
+        return _by_block(hidden, self._output_layer, rows, ids, group)
+
     def _logits(self, batch: Batch) -> Tensor:
-        if not self.narrows:
-            logits = self.model(**self._inputs(batch)).logits
-            whole = logits.full_tensor() if hasattr(logits, "full_tensor") else logits  # of all processes
-            return _at_reads(whole, batch)
-        handle = self._output_layer.register_forward_pre_hook(
-            lambda _, given: (_at_reads(given[0], batch)[None],)
-        )
+        if self.narrows:
+            return self._with_hidden(batch, lambda states: _at_reads(states, batch)[None])[0][0]
+        logits = self.model(**self._inputs(batch)).logits
+        whole = logits.full_tensor() if hasattr(logits, "full_tensor") else logits  # of all processes
+        return _at_reads(whole, batch)
+
+    def _with_hidden(self, batch: Batch, replace: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the logits when `replace` changes what the output layer is given, and that at the reads before."""
+        states: list[Tensor] = []
+
+        def hook(_: object, given: tuple[Tensor, ...]) -> tuple[Tensor]:
+            states.append(_at_reads(given[0], batch))
+            return (replace(given[0]),)
+
+        handle = self._output_layer.register_forward_pre_hook(hook)
         try:
-            logits = self.model(**self._inputs(batch)).logits
-            return logits[0]
+            return self.model(**self._inputs(batch)).logits, states[0]
         finally:
             handle.remove()
+
+    @torch.no_grad()
+    def _is_plain(self) -> bool:
+        """Whether nothing follows the matrix product; a soft cap changes only large logits."""
+        layer = self._output_layer
+        on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
+        if not on_cpu or type(layer) is not nn.Linear or layer.weight.device.type != "cpu":
+            return False
+        batch = self.some_batch(np.array([0, 0, 1]), np.array([1, 6, 3]))
+        large = 16 * self._with_hidden(batch, lambda states: states)[1]
+        return self.same(layer(large), self._with_hidden(batch, lambda _: large[None])[0][0])
 
     def _inputs(self, batch: Batch) -> dict[str, Any]:
         ids = torch.from_numpy(batch.ids).to(self.device)
@@ -121,6 +160,38 @@ class Forward:
 def _at_reads(tensor: Tensor, batch: Batch) -> Tensor:
     rows, columns = (torch.from_numpy(places).to(tensor.device) for places in (batch.rows, batch.columns))
     return tensor[rows, columns]
+
+
+def _by_block(hidden: Tensor, layer: Any, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor | None:
+    """Return log P(id) of a linear output layer, one block of the vocabulary at a time, each in a processor's cache.
+
+    None where a block's logits are too far apart from those of the first one, or no numbers.
+    """
+    weight, bias = layer.weight, layer.bias
+    shift = nn.functional.linear(hidden, weight[:BLOCK], None if bias is None else bias[:BLOCK])
+    shift = shift.amax(dim=1, keepdim=True)
+    # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
+    shift_in_bits = shift * LOG2_E
+    buffer = hidden.new_empty(len(hidden) * BLOCK)
+    total, of_group = hidden.new_zeros(len(hidden)), hidden.new_zeros(len(hidden))
+    for start in range(0, len(weight), BLOCK):
+        block = weight[start : start + BLOCK]
+        part = buffer[: len(hidden) * len(block)].view(len(hidden), len(block))
+        torch.addmm(shift_in_bits, hidden, block.T, beta=-1, alpha=LOG2_E, out=part)
+        if bias is not None:
+            part.add_(bias[start : start + BLOCK], alpha=LOG2_E)
+        total += part.exp2_().sum(dim=1)
+        if group is not None:
+            of_group += part @ group[start : start + BLOCK].to(part.dtype)
+    # A logit is NaN, or exceeds the shift by about 80; or all of the group are as far below it.
+    if not bool(torch.isfinite(total).all()) or (group is not None and not bool((of_group > 0).all())):
+        return None
+    logits = (hidden[rows] * weight[ids]).sum(dim=-1)
+    if bias is not None:
+        logits += bias[ids]
+    if group is not None:
+        logits = torch.where(ids < 0, (shift[:, 0] + of_group.log())[rows], logits)
+    return logits - (shift[:, 0] + total.log())[rows]
 
 
 def is_sharded(model: object) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .forward import Forward, is_out_of_memory
-from .plan import Indices, Plan, Row
+from .plan import Batch, Indices, Plan, Row
 from .progress import Progress
 
 CPU_LOGITS, GPU_LOGITS = 30 * 2**20, 2**30
@@ -69,6 +69,14 @@ class TokenReader:
         logprobs: NDArray[Any] = (values - normalizer[rows]).cpu().double().numpy()
         return logprobs
 
+    def by_block(self, forward: Forward, batch: Batch, at: Indices, answers: Indices) -> NDArray[Any] | None:
+        """Return the same without logits of the whole vocabulary, (answers,); None where that is not possible."""
+        if not forward.sums_by_block:
+            return None
+        rows, tokens = torch.from_numpy(at), torch.from_numpy(self._tokens[answers])
+        summed = forward.summed_by_block(batch, rows, tokens, self._group)
+        return None if summed is None else summed.double().numpy()
+
 
 def run(
     forward: Forward,
@@ -115,7 +123,8 @@ def _answer(forward: Forward, plan: Plan, group: list[Row], reader: Reader, reco
         batch = plan.batch(group)
         answers, at = plan.answers_of(batch.reads)
         with exact_float32():
-            records[answers] = reader(forward.logits(batch), at, answers)
+            summed = reader.by_block(forward, batch, at, answers) if isinstance(reader, TokenReader) else None
+            records[answers] = reader(forward.logits(batch), at, answers) if summed is None else summed
         return
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
@@ -137,14 +146,13 @@ def _answer(forward: Forward, plan: Plan, group: list[Row], reader: Reader, reco
 def token_budget(forward: Forward) -> int:
     """Return how many tokens go through the model at one time.
 
-    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most half the memory.
+    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most a quarter of its memory.
     All processes that run a sharded model make the same batches, so their free memory does not count.
     """
     width = getattr(forward.model.config.get_text_config(), "hidden_size", None) or 1024
     if forward.device.type == "cuda" and not forward.sharded:
-        free, _ = torch.cuda.mem_get_info(forward.device)
-        free += torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
-        return int(np.clip(free // (80 * width * forward.dtype.itemsize), 1024, 65536))
+        _, whole = torch.cuda.mem_get_info(forward.device)  # not what is free: batches would change between runs
+        return int(np.clip(whole // (160 * width * forward.dtype.itemsize), 1024, 65536))
     return int(np.clip(2**20 // width, 1024, 4096))
 
 
