@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import types
 import warnings
 from contextlib import contextmanager
 
@@ -17,7 +18,7 @@ from pretended import moved, pretended_devices
 from tiny import NOUNS, SENTENCES, tiny_model
 
 from tse_scorers import Slot, load_scorer
-from tse_scorers.engine.forward import Forward
+from tse_scorers.engine.forward import BLOCK, Forward
 from tse_scorers.engine.plan import Plan, plain_rows, prefix_rows
 from tse_scorers.engine.run import TokenReader, run
 from tse_scorers.models.causal import CausalScorer
@@ -375,3 +376,60 @@ def test_float32_is_exact_whatever_a_training_script_asked_for():
         assert state() == before and seen[-1] == (False, "highest") != before
     finally:
         torch.set_float32_matmul_precision("highest")
+
+
+class Bigrams(torch.nn.Module):
+    """The smallest language model: a vector of each id, and an output layer."""
+
+    device, dtype = torch.device("cpu"), torch.float32
+
+    def __init__(self, vocabulary, bias=True, scale=1.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.hidden = torch.nn.Parameter(scale * torch.randn(vocabulary, 16))
+        self.layer = torch.nn.Linear(16, vocabulary, bias=bias)
+        config = types.SimpleNamespace(vocab_size=vocabulary, get_text_config=lambda: config)
+        self.config = config
+
+    def get_output_embeddings(self):
+        return self.layer
+
+    def forward(self, input_ids, attention_mask=None):
+        return types.SimpleNamespace(logits=self.layer(self.hidden[input_ids]))
+
+    def check(self, tolerance=1e-5):
+        """Compare log-probabilities, of ids and of a group, with a log-softmax in float64."""
+        vocabulary = self.config.vocab_size
+        inputs, tokens = [*range(vocabulary)] * 2, np.arange(2 * vocabulary) % vocabulary
+        tokens[vocabulary:] = -1
+        group = torch.arange(vocabulary) >= vocabulary - 9
+        forward = Forward(self.eval())
+        assert forward.sums_by_block
+        plan = plain_rows([[token] for token in inputs], [0] * len(inputs))
+        with torch.inference_mode():
+            actual = run(forward, plan, TokenReader(tokens, group.numpy()))
+            logprobs = copy.deepcopy(self.layer).double()(self.hidden.double()).log_softmax(1)
+        np.testing.assert_allclose(actual[:vocabulary], logprobs.diagonal(), rtol=1e-6, atol=tolerance)
+        of_group = logprobs[:, group].logsumexp(1)
+        np.testing.assert_allclose(actual[vocabulary:], of_group, rtol=1e-6, atol=tolerance)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("vocabulary", [16, BLOCK, 2 * BLOCK + 5])
+@pytest.mark.parametrize("scale", [0.1, 10.0])
+def test_log_sum_exps_by_blocks_equal_those_of_all_logits(vocabulary, bias, scale):
+    Bigrams(vocabulary, bias, scale).check()
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("where", [3, BLOCK + 3])
+def test_a_logit_that_is_no_number_is_an_error_in_any_block(where, value):
+    model = Bigrams(BLOCK + 9)
+    with torch.no_grad():
+        model.layer.bias[where] = value
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.check()
+    with torch.no_grad():
+        model.layer.bias[:] = -torch.inf
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.check()

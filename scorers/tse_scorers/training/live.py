@@ -37,7 +37,7 @@ FEW_LEMMAS = 100
 class LiveOptions(TypedDict, total=False):
     """The options of `LiveEvaluation` that callbacks pass on."""
 
-    suites: Sequence[str | Suite] | None
+    suites: Suite | Sequence[Suite] | None
     budget: int | None
     seed: int
     by_group: bool
