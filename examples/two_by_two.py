@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tse_scorers import run
+from tse_scorers import Regions, run
 
 ITEMS = [("author", "senators", "laughs", "laugh"), ("pilot", "guards", "swims", "swim"),
          ("farmer", "skaters", "smiles", "smile"), ("guard", "chefs", "laughs", "laugh")]  # fmt: skip
@@ -39,14 +39,12 @@ def main() -> None:
     parser.add_argument("--model", default="tiny-causal")
     parser.add_argument("--out", type=Path, default=Path("two-by-two"))
     options = parser.parse_args()
-    rows = run(options.model, suite="regions", data=design(), criteria=[CRITERION], out=options.out)
-    for row in rows:
-        if row["group"].startswith("criterion:"):
-            print(f"accuracy of the criterion: {row['score']:.2f} over {row['n']} items")
-        elif row["group"].startswith("interaction:") and row["group"].endswith("verb"):
-            print(
-                f"interaction at the verb: {row['score']:.2f} bits [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
-            )
+    suite = Regions(data=design(), criteria=[CRITERION])
+    frame = run(options.model, suite, options.out, report=False).frame
+    (fulfilled,) = frame[frame["level"] == "criterion"].itertuples()
+    print(f"accuracy of the criterion: {fulfilled.score:.2f} over {fulfilled.n:.0f} items")
+    (effect,) = frame[frame["level"].eq("interaction") & frame["value"].str.endswith("verb")].itertuples()
+    print(f"interaction at the verb: {effect.score:.2f} bits [{effect.ci_low:.2f}, {effect.ci_high:.2f}]")
 
 
 if __name__ == "__main__":

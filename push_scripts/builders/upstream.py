@@ -87,19 +87,11 @@ def download(names: Iterable[str], folder: Path) -> None:
         SourceMissing: the package pooch is not installed (extra `build`).
         ValueError: a checksum does not match.
     """
-    from tse_scorers.io import transfers
-
     pooch = _pooch()
     for name in names:
         pinned = describe(name)
         target = folder / name
-        pooch.retrieve(
-            pinned.url,
-            f"sha256:{pinned.sha256}",
-            fname=target.name,
-            path=target.parent,
-            downloader=transfers.download,
-        )
+        pooch.retrieve(pinned.url, f"sha256:{pinned.sha256}", fname=target.name, path=target.parent)
 
 
 def cache() -> Path:

@@ -14,7 +14,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from tse_scorers.io.checksums import blob_id
+from tse_scorers.io.files import blob_id
 
 
 class Refused(ValueError):

@@ -105,10 +105,11 @@ Load = Annotated[Loading, Parameter(name="*", group="Model")]
 
 def add_suite(suite_class: "type[Suite]") -> None:
     """Add `tse run SUITE`."""
+    default = suite_class()
 
     def command(
         *,
-        suite: Annotated[suite_class, Together] = suite_class(),  # type: ignore[valid-type]
+        suite: Annotated[suite_class, Together] = default,  # type: ignore[valid-type]
         running: Run = Running(),
         options: Load = Loading(),
     ) -> int:
@@ -237,7 +238,7 @@ def score(
         overwrite: replace the file
     """
     with terminal.waiting("Reading the sentences"):
-        from .io.table_files import check_table, write_table
+        from .io.tables import check_table, write_table
         from .models.model_source import require_on_disk
         from .runs.score_sentences import read_sentences, score_sentences
 
@@ -292,14 +293,7 @@ def doctor(
         from .runs.doctor import diagnose
 
         findings = diagnose(scorer)
-    rows = [
-        {
-            "check": found.check,
-            "verdict": found.verdict,
-            "found": " → ".join(filter(None, (found.found, found.what_to_do))),
-        }
-        for found in findings
-    ]
+    rows = [{"check": found.check, "verdict": found.verdict, "found": found.found} for found in findings]
     terminal.table(pd.DataFrame(rows), scorer.name)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": rows}
@@ -395,7 +389,7 @@ def compare(
     """
     with terminal.waiting("Comparing"):
         from .io.files import check_file, write_text
-        from .io.table_files import check_table, write_table
+        from .io.tables import check_table, write_table
         from .report.differences import printed
         from .results import Results
         from .runs.comparable import all_notices
@@ -486,7 +480,7 @@ def reproduce(
     describe(paper, table)  # an unknown name is an error before PyTorch is imported, which takes seconds
     with terminal.waiting("Starting"):
         from .io.files import check_folder
-        from .io.table_files import write_table
+        from .io.tables import write_table
         from .papers.reproduce import reproduce as run_paper
 
         check_folder(out)
@@ -592,34 +586,20 @@ def publish(
                 terminal.say(content.decode())
         if yes:
             address = publishing.publish(publication, create_pr)
-            terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
+            terminal.say(f"  Published: {address}")
     if not yes:
         terminal.say("Nothing was sent. Add --yes to send what is not there yet.")
     return 0
 
 
 @app.command
-def install_metrics(*, yes: bool = False, remove: bool = False) -> int:
-    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline.
+def install_metrics() -> int:
+    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
+    with terminal.waiting("Copying the metrics"):
+        from .publishing import install_metrics as install
 
-    Args:
-        yes: carry it out [a dry run that only prints what would happen]
-        remove: remove what this command copied
-    """
-    with terminal.waiting("Starting"):
-        from .publishing import install_metrics as installing
-
-    if remove:
-        for folder in list(installing.installed()):
-            terminal.say(f"- {folder}")
-            if yes:
-                installing.remove(folder)
-    else:
-        for module in installing.shipped_modules():
-            terminal.say(f"{'=' if module.is_there else '+'} {module.folder}")
-            if yes:
-                installing.install(module)
-    terminal.say("Done." if yes else "Nothing was changed. Add --yes to do it.")
+        folders = install()
+    terminal.sentences(f"Installed {folder}" for folder in folders)
     return 0
 
 
@@ -702,7 +682,8 @@ def _add_suites(arguments: Sequence[str]) -> None:
         )
         raise ValueError(f"There is no suite {named!r}; expected one of {', '.join(suite_names())}.{meant}")
     for name in suite_names() if "--help" in arguments[:1] else [named] if named else []:
-        add_suite(find_suite(name))
+        if name not in run_app:
+            add_suite(find_suite(name))
 
 
 def _said(error: BaseException, command: str) -> int:
@@ -720,7 +701,7 @@ def _said(error: BaseException, command: str) -> int:
     if "torch" in sys.modules:  # it takes seconds to import, and without it no error is its own
         from .engine.forward import is_out_of_memory
 
-        is_of_memory = is_out_of_memory(error)  # type: ignore[arg-type]
+        is_of_memory = is_out_of_memory(error)
     if is_of_memory:
         terminal.fail("Memory ran out. Use a smaller --batch-tokens or --limit. What was scored is kept.")
         return 71

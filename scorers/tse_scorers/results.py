@@ -209,7 +209,7 @@ def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
     ]
     data = [
         (label, record.signature["suite"], record.signature["config"])
-        for label, record in zip(labels, records)
+        for label, record in zip(labels, records, strict=True)
     ]
     twice = {label for (label, *_), n in Counter(data).items() if n > 1}
     runs = dict(zip(folders, run_names(folders), strict=True))

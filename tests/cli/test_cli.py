@@ -1,642 +1,238 @@
-"""The command line as a person meets it: what it leaves, and one paragraph that says what to do for every error."""
+"""The command `tse`: what it prints, what it leaves, what it refuses, and with which words."""
 
 import json
 import os
-import re
+import signal
 import subprocess
 import sys
-from dataclasses import fields
+import time
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
-import torch
-import typer
-from launching import forked
-from run_records import table_path
-from tiny import tiny_model
+from command_line import refused, tse
 
-from tse_scorers import make_suite
-from tse_scorers.cli import app as cli
-from tse_scorers.cli.options import MODEL_OPTIONS, SUITE_OPTIONS, as_written
-from tse_scorers.cli.usage import PANELS
-from tse_scorers.models.options import ModelOptions
-from tse_scorers.suites.registry import all_measures, find_suite
+from tse_scorers import cli
+from tse_scorers.io.store import read_records
 
-LEMMAS = "singular,plural\nlaughs,laugh\nlikes,like\nknows,know\nis,are\nhas,have\n"
-PAIRS = (
-    "group,prefix,suffix,form_correct,form_incorrect,number\n"
-    "Simple,The author,.,laughs,laugh,singular\n"
-    "Simple,The senators near the guard,.,laugh,laughs,plural\n"
-    "Other,The movie near the pilot, old.,is,are,singular\n"
-)
+COMMANDS = (
+    "compare", "convert-lstm", "doctor", "explore", "fetch", "install-metrics", "publish", "report", "reproduce", "run",
+    "score", "sets", "show", "train-ngram",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    """Folders of a masked and a causal model, and of one whose weights are NaN."""
-    folder = tmp_path_factory.mktemp("models")
-    for name, kind, family in (
-        ("bert", "masked", "bert"),
-        ("gpt2", "causal", "gpt2"),
-        ("nan", "masked", "bert"),
-    ):
-        model, tokenizer = tiny_model(kind, family)
-        model.save_pretrained(folder / name)
-        tokenizer.save_pretrained(folder / name)
-    from safetensors.torch import load_file, save_file
-
-    weights = folder / "nan" / "model.safetensors"
-    broken = {name: torch.full_like(tensor, torch.nan) for name, tensor in load_file(weights).items()}
-    save_file(broken, weights, metadata={"format": "pt"})
+def data(tmp_path_factory):
+    """A folder with pairs of the user's own, and files with something wrong."""
+    folder = tmp_path_factory.mktemp("data")
+    pairs = pd.DataFrame(
+        {"sentence_good": [f"The {noun} laughs." for noun in ("author", "pilot", "chef", "guard")] * 2}
+    )
+    pairs["sentence_bad"] = pairs["sentence_good"].str.replace("laughs", "laugh")
+    pairs["distance"] = ["near"] * 4 + ["far"] * 4
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    gaps = pd.DataFrame({"group": "g", "prefix": ["The author", "The authors"], "suffix": " old.",
+                         "form_correct": ["is", "are"], "form_incorrect": ["are", "is"],
+                         "number": ["singular", "plural"]})  # fmt: skip
+    gaps.to_csv(folder / "gaps.csv", index=False)
+    gaps.assign(number="dual").to_csv(folder / "dual.csv", index=False)
+    gaps.drop(columns="number").to_csv(folder / "lacking.csv", index=False)
+    pairs.assign(sentence_bad="").to_csv(folder / "empty.csv", index=False)
+    pairs.to_csv(folder / "semicolons.csv", index=False, sep=";")
+    pairs.head(0).to_csv(folder / "no_rows.csv", index=False)
+    (folder / "broken.parquet").write_text("no table")
+    (folder / "sentences.txt").write_text("The author laughs.\nThe authors laugh.\n")
     return folder
 
 
-@pytest.fixture
-def data(tmp_path):
-    (tmp_path / "pairs.csv").write_text(PAIRS)
-    (tmp_path / "lemmas.csv").write_text(LEMMAS)
-    return tmp_path
-
-
-@pytest.fixture
-def tse(monkeypatch, capfd):
-    """Call the command with these arguments; returns (exit code, standard output, standard error)."""
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tse", *map(str, arguments)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        return code, *capfd.readouterr()
-
-    return call
-
-
-@pytest.fixture
-def refused(tse):
-    """Call the command, which must fail with one paragraph; returns that."""
-
-    def call(*arguments):
-        code, _, error = tse(*arguments)
-        assert code == 2
-        assert "Traceback" not in error
-        said = error[error.rindex("tse: ") :].strip() if "tse: " in error else error
-        assert "\n" not in said, said
-        assert len(said) < 1000
-        return said
-
-    return call
-
-
-def run_on(data, model, *more):
-    files = {"--data": data / "pairs.csv", "--lemmas": data / "lemmas.csv"}
-    own = [part for option, file in files.items() if option not in more for part in (option, file)]
-    return ("run", "--model", model, *own, "--no-report", "--out", data / "out", *more)
-
-
-def test_a_run_leaves_results_scores_and_a_report(tse, data, models):
-    command = run_on(data, models / "bert", "--model", models / "gpt2")
-    code, output, error = tse(*(part for part in command if part != "--no-report"))
-    assert code == 0, error
-    out = data / "out"
-    assert str(out / "report.html") in output
-    assert {path.name for path in out.iterdir()} >= {"results.json", "runs", "report.html", "tables.csv"}
-    results = json.loads((out / "results.json").read_text())
-    assert {row["model"] for row in results["results"]} == {str(models / "bert"), str(models / "gpt2")}
-    assert {row["group"] for row in results["results"]} == {"all", "Simple", "Other"}
-    assert {key for row in results["results"] for key in row} == {
-        "suite", "dataset", "config", "model", "revision", "group", "level", "value", "metric",
-        "cutoff_side", "cutoff", "score", "n",
-        "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "n_lemmas",
-        "reliable", "forms", "word_end", "lemmas_scored", "n_lemmas_listed", "n_different_lengths", "n_equal_forms",
-        "n_several_tokens", "n_unknown",
-    }  # fmt: skip
-    assert len(list(out.glob("runs/*/*.parquet"))) == 14
-
-
-def test_groups_and_limit(tse, data, models):
-    code, _, error = tse(*run_on(data, models / "bert", "--groups", "Simple", "--limit", "1"))
-    assert code == 0, error
-    rows = json.loads((data / "out" / "results.json").read_text())["results"]
-    assert {row["group"] for row in rows} == {"all", "Simple"}
-    assert {row["n"] + row["n_excluded"] for row in rows} == {1}
-
-
-def test_what_is_there_is_replaced_on_demand_only(tse, refused, data, models):
-    assert tse(*run_on(data, models / "bert"))[0] == 0
-    said = refused(*run_on(data, models / "bert", "--limit", "1"))
-    assert "(--limit was not given and is 1)" in said and "--out" in said and "--overwrite" in said
-    code, _, error = tse(*run_on(data, models / "bert", "--limit", "1", "--overwrite"))
-    assert code == 0, error
-    assert not list((data / "out").rglob(".writable"))
-
-
-def test_version(tse):
-    from importlib.metadata import version
-
-    code, output, _ = tse("--version")
-    assert code == 0 and output.strip() == f"tse (refined-tse) {version('refined-tse')}"
-
-
-def test_help_waits_for_nothing_that_it_does_not_need():
-    """Every `--help` and every mistyped option took seconds."""
-    asked = "import sys, tse_scorers.cli"
-    asked += "; print(*{'torch', 'datasets', 'pandas', 'transformers'} & set(sys.modules))"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
-
-
-@pytest.mark.parametrize("command", ["run", "score", "doctor"])
-def test_each_option_says_its_default_and_why(command):
-    options = typer.main.get_command(cli.app).commands[command].params
-    chosen = [each for each in options if each.opts[0].startswith("--") and not each.required]
-    silent = [
-        each.opts[0] for each in chosen if not re.search(r"Default: .*\b(because|so that)\b", each.help)
-    ]
-    assert chosen and silent == []
-
-
-def test_the_command_line_has_the_options_of_models_and_suites():
-    of_suites = {each.name for suite in all_measures() for each in fields(find_suite(suite).Options)}
-    assert set(SUITE_OPTIONS) == of_suites and set(MODEL_OPTIONS) == {
-        each.name for each in fields(ModelOptions)
-    }
-
-
-@pytest.mark.parametrize("suite", ["", *all_measures(), "blimp", "variation_sets"])
-def test_help_fits_two_screens(tse, suite, monkeypatch):
-    """Everyday options come first; a suite's own are shown where it is named, before or after `--help`."""
-    monkeypatch.setenv("COLUMNS", "80")
-    named = ["--suite", suite] if suite else []
-    _, shown, _ = tse("run", "--help", *named)
-    assert len(shown.splitlines()) < 90
-    everyday, _, others = shown.partition("─ Model ─")
-    assert everyday.index("─ Everyday ─") < everyday.index("--model")
-    groups = [] if suite in ("german", "variation_sets") else ["--groups"]
-    eight = ["--model", "--suite", "--data", *groups, "--limit", "--out", "--device", "--dtype"]
-    assert re.findall("│ (--[a-z]+)", everyday.split("╰")[0]) == eight
-    assert ("--lemmas" in everyday) == (suite == "agreement") and "--start-token" in others
-    assert ("--methods" in shown) == (suite in ("blimp", "minimal_pairs"))
-    assert tse("run", *named, "--help")[1] == shown
-
-
-def test_help_groups_all_commands(tse):
-    _, shown, _ = tse("--help")
-    assert shown.index("─ Evaluate ─") < shown.index(" run ") < shown.index("─ Compare ─")
-    commands = {name for names in PANELS.values() for name in names}
-    assert commands == set(typer.main.get_command(cli.app).commands)
-
-
-def test_a_package_that_is_not_installed(refused, data, monkeypatch):
-    monkeypatch.setitem(sys.modules, "kenlm", None)
-    (data / "model.arpa").write_text("")
-    said = refused(*run_on(data, data / "model.arpa"))
-    assert "pip install 'refined-tse[ngram]'" in said
-
-
-def test_no_command_shows_what_there_is(tse):
-    code, output, error = tse()
-    assert code in (0, 2) and "run" in output + error and "Traceback" not in error
-
-
-def test_bad_model_id(refused, data):
-    said = refused(*run_on(data, "org/no-such-model"))
-    assert "'org/no-such-model' could not be loaded" in said and "tiny-masked" in said
-
-
-def test_missing_model_folder(refused, data):
-    assert "There is no folder" in refused(*run_on(data, data / "nothing-here"))
-
-
-def test_model_without_mask_token(refused, data, models):
-    said = refused(*run_on(data, models / "gpt2", "--kind", "masked"))
-    assert "no mask token" in said and "--kind causal" in said
-
-
-def test_masked_model_as_a_causal_one(refused, data, models):
-    assert "--kind masked" in refused(*run_on(data, models / "bert", "--kind", "causal"))
-
-
-def test_tokenizer_that_knows_none_of_the_verbs(refused, data, models):
-    (data / "lemmas.csv").write_text("singular,plural\nzxqs,zxq\n")
-    said = refused(*run_on(data, models / "bert"))
-    assert "can score none of the 1 lemmas" in said and "--lemmas" in said and "--forms all" in said
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
-def test_empty_data_set(refused, data, models, ending):
-    path = data / f"empty.{ending}"
-    frame = pd.read_csv(data / "pairs.csv").iloc[:0]
-    if ending == "csv":
-        frame.to_csv(path, index=False)
-    elif ending == "parquet":
-        frame.to_parquet(path)
-    else:
-        path.write_text("")
-    said = refused("run", "--model", models / "bert", "--data", path, "--out", data / "out")
-    assert "has no rows" in said or "lacks the columns" in said or "the file is empty" in said
-
-
-@pytest.mark.parametrize("column", PAIRS.splitlines()[0].split(","))
-def test_missing_column(refused, data, models, column):
-    pd.read_csv(data / "pairs.csv").drop(columns=column).to_csv(data / "pairs.csv", index=False)
-    said = refused(*run_on(data, models / "bert"))
-    assert f"lacks the column {column}" in said and "Rename or add" in said
-
-
-def test_pairs_of_whole_sentences_belong_to_another_suite(refused, data, models):
-    (data / "pairs.csv").write_text("UID,sentence_good,sentence_bad\nmine,Ann runs.,Ann run.\n")
-    said = refused(*run_on(data, models / "bert", "--suite", "agreement"))
-    assert f"--suite minimal_pairs --data {data / 'pairs.csv'}" in said and "Rename" not in said
-
-
-@pytest.mark.parametrize("column", ["singular", "plural"])
-def test_missing_lemma_column(refused, data, models, column):
-    pd.read_csv(data / "lemmas.csv").drop(columns=column).to_csv(data / "lemmas.csv", index=False)
-    assert f"lacks the column {column}" in refused(*run_on(data, models / "bert"))
-
-
-def test_missing_value(refused, data, models):
-    frame = pd.read_csv(data / "pairs.csv")
-    frame.loc[1, "form_correct"] = None
-    frame.to_csv(data / "pairs.csv", index=False)
-    assert "no value in column 'form_correct' of row 2" in refused(*run_on(data, models / "bert"))
-
-
-@pytest.mark.slow
-def test_a_gap_that_opens_its_sentence(tse, refused, data, models):
-    (data / "pairs.csv").write_text(PAIRS + "Other,, the author tall?,is,are,singular\n")
-    assert "Use --bos" in refused(*run_on(data, models / "gpt2"))
-    for model, options in (("bert", []), ("gpt2", ["--bos"])):
-        code, _, error = tse(*run_on(data, models / model, "--out", data / model, *options))
-        assert code == 0, error
-        path = table_path(data / model, "contexts")
-        assert pq.read_table(path)["prefix"].to_pylist()[-1] == ""
-
-
-def test_number_that_is_neither(refused, data, models):
-    (data / "pairs.csv").write_text(PAIRS.replace(",plural", ",pl"))
-    assert "expected singular or plural" in refused(*run_on(data, models / "bert"))
-
-
-def test_file_that_is_not_what_its_name_says(refused, data, models):
-    (data / "pairs.parquet").write_text(PAIRS)
-    said = refused("run", "--model", models / "bert", "--data", data / "pairs.parquet", "--out", data / "out")
-    assert "could not be read as parquet" in said
-
-
-def test_nan_logits(refused, data, models):
-    said = refused(*run_on(data, models / "nan"))
-    assert re.search(r"not scored.*'finite numbers' failed: .*weights", said)
-
-
-FULL = OSError(28, "No space left on device")
-
-
-def fail(*_, **__):
-    raise FULL
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "where",
-    ["pyarrow.parquet.write_table", "os.replace", "tempfile.TemporaryFile", "os.fsync"],
-)
-def test_full_disk(refused, tse, data, models, monkeypatch, where):
-    with monkeypatch.context() as patch:
-        patch.setattr(where, fail)
-        said = refused(*run_on(data, models / "bert"))
-    assert "No space left on device" in said and "--out" in said
-    code, _, error = tse(*run_on(data, models / "bert"))
-    assert code == 0, error
-    assert not list((data / "out").rglob("*.part"))
-
-
-@pytest.mark.parametrize(
-    "arguments, said",
-    [
-        (["--suite", "syntax"], "Unknown suite 'syntax'"),
-        (["--groups", "Simpel"], "No table row 'Simpel'; choose from"),
-        (["--dtype", "float7"], "Unknown dtype 'float7'"),
-        (["--device", "abacus"], "'abacus' cannot be used here"),
-        (["--kind", "decoder"], "Unknown --kind 'decoder'"),
-        (["--pll", "full"], "Unknown --pll 'full'"),
-        (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, excluded, french, german"),
-        (["--lemmas", "mine.csv"], "There is no file mine.csv"),
-        (["--data", "mine"], "Unknown data 'mine'"),
-        (["--part", "3/2"], "i/n with i from 1 to n"),
-        (["--source", "folder"], "--source has no effect with --suite agreement --data"),
-        (["--config", "ours"], "--config has no effect with --suite agreement; remove it."),
-    ],
-)
-def test_unknown_values_of_options(refused, data, models, arguments, said):
-    assert said in refused(*run_on(data, models / "bert", *arguments))
-
-
-@pytest.mark.parametrize("arguments", [["--no-such-option"], ["--limit", "0"], ["--limit", "many"]])
-def test_unknown_options(tse, data, models, arguments):
-    code, _, error = tse(*run_on(data, models / "bert", *arguments))
-    assert code == 2
-    assert arguments[0] in error and "Traceback" not in error
-
-
-def test_a_port_that_is_none(tse):
-    """It ended in a traceback."""
-    code, _, error = tse("explore", "results", "--port", "99999")
-    assert code == 2 and "65535" in error and "Traceback" not in error
-
-
-def test_results_that_are_no_text(refused, data):
-    (data / "results.json").write_bytes(b"\xff\xfe{")
-    assert "results.json is not valid JSON" in refused(
-        "publish", data / "results.json", "--results-repo", "org/results"
+@pytest.fixture(scope="module")
+def out(data, tmp_path_factory):
+    """The output folder of two models on the user's own pairs."""
+    out = tmp_path_factory.mktemp("out")
+    code, said = tse(
+        "run", "--data", data / "pairs.csv", "-m", "tiny-causal", "-m", "tiny-masked", "--out", out
     )
+    assert code == 0, said
+    return out, said
 
 
-def test_unknown_command(tse):
-    code, _, error = tse("rnu")
-    assert code == 2 and "rnu" in error and "Traceback" not in error
-
-
-def test_unwritable_out(refused, data, models):
-    (data / "out").write_text("a file")
-    said = refused(*run_on(data, models / "bert"))
-    assert "cannot be written" in said and "--out" in said
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--model", "org/no-such-model"],
-        ["--model", "tiny-causal", "--groups", "Simpel"],
-        ["--model", "tiny-causal", "--lemmas", "unknown.csv"],
-    ],
-)
-def test_a_command_that_fails_leaves_no_folder(refused, data, arguments):
-    """An empty one stayed behind."""
-    (data / "unknown.csv").write_text("singular,plural\nzxqs,zxq\n")
-    arguments = [str(data / argument) if argument.endswith(".csv") else argument for argument in arguments]
-    refused("run", "--data", data / "pairs.csv", "--out", data / "new" / "out", *arguments)
-    refused("merge", data, "--out", data / "new" / "out")
-    refused("compare", data, "--out", data / "new" / "out")
-    assert not (data / "new").exists()
-
-
-def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data, monkeypatch):
-    """A folder, a file that is no folder, another ending: known only when all had been scored."""
-    (data / "file").touch()
-    (data / "text.txt").write_text("The author laughs.\n")
-    (data / "blank.txt").write_text("\n")  # no model can be trained on it
-
-    def work(*_, **__):
-        raise AssertionError("work was done")
-
-    for name in ("loading.load_with_options", "runs.merge.merge", "runs.comparing.compare.compare"):
-        monkeypatch.setattr(f"tse_scorers.{name}", work)
-    score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
-    assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")
-    (data / "scores.csv").mkdir()
-    assert "is a folder; expected a regular file" in refused(*score, data / "scores.csv")
-    inside = data / "file" / "scores.csv"
-    for command in (
-        run_on(data, "tiny-causal", "--out", inside),
-        (*score, inside),
-        ("merge", data, "--out", inside),
-        ("compare", data, "--out", inside),
-        ("train-ngram", data / "blank.txt", "--out", inside.with_suffix(".json")),
-        ("convert-lstm", data / "absent.pt", "--vocabulary", data / "text.txt", "--out", inside),
-    ):
-        assert "Not a directory" in refused(*command), command
-
-
-def test_scores_of_other_sentences_are_not_replaced_unasked(tse, refused, data):
-    """`tse score --out` replaced another result, and files of others, without a word."""
-    for name in ("one", "two"):
-        (data / f"{name}.txt").write_text(f"The author likes {name}.\n")
-    out = data / "scores.csv"
-    out.write_text("mine\n")
-    said = refused("score", data / "one.txt", "--model", "tiny-causal", "--out", out)
-    assert re.search(r"scores\.csv already exists.*`tse score`.*--out", said)
-    for _ in range(2):  # the same scores again
-        assert tse("score", data / "one.txt", "--model", "tiny-causal", "--out", out, "--overwrite")[0] == 0
-        assert tse("score", data / "one.txt", "--model", "tiny-causal", "--out", out)[0] == 0
-    before = out.read_text()
-    for options in (
-        [data / "two.txt"],
-        [data / "one.txt", "--bits"],
-        [data / "one.txt", "--start-token", "none"],
-    ):
-        said = refused("score", *options, "--model", "tiny-causal", "--out", out)
-        assert re.search(r"scores\.csv already holds .*other data .*options.*--overwrite", said)
-        assert out.read_text() == before
-    for option in (["--column", "text"], ["--overwrite"]):
-        assert f"{option[0]} has no effect" in refused(
-            "score", data / "one.txt", "-m", "tiny-causal", *option
-        )
-
-
-def test_a_report_that_cannot_be_written(tse, refused, data, models, monkeypatch):
-    assert tse(*run_on(data, models / "bert"))[0] == 0
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", fail)
-        assert "No space left on device" in refused("report", data / "out")
-
-
-def test_report_of_nothing(refused, data):
-    assert "tse run" in refused("report", data / "nothing")
-
-
-@pytest.fixture
-def batches(monkeypatch):
-    """The batches that models run; `batches.limit` is the one that Ctrl-C falls into."""
-
-    class Batches(list):
-        limit = None
-
-    run = Batches()
-
-    def note(*_):
-        run.append(1)
-        if len(run) == run.limit:
-            raise KeyboardInterrupt
-
-    initialize = torch.nn.Module.__init__
-
-    def watched(module, *arguments, **options):
-        initialize(module, *arguments, **options)
-        if type(module).__name__ == "BertForMaskedLM":
-            module.register_forward_pre_hook(note)
-
-    monkeypatch.setattr(torch.nn.Module, "__init__", watched)
-    return run
-
-
-def test_a_stopped_run_goes_on(tse, data, models, batches):
-    header, line, *_ = PAIRS.splitlines()
-    lines = [line.replace("author", noun) for noun in ("author", "pilot", "guard", "movie", "senator")]
-    (data / "pairs.csv").write_text("\n".join([header, *lines]))
-    command = run_on(data, models / "bert", "--batch-tokens", "1")
-    assert tse(*command, "--out", data / "whole")[0] == 0
-    uninterrupted = len(batches)
-    batches.clear()
-    # The fourth of five contexts; the last two are for the most probable forms.
-    batches.limit = uninterrupted - 3
-    code, _, error = tse(*command)
-    assert code == 130 and "Run the same command again" in error and "Traceback" not in error
-    assert "reused" not in error
-    batches.clear()
-    batches.limit = None
-    code, _, error = tse(*command)
-    assert code == 0, error
+def test_a_run_prints_its_scores_and_leaves_results_and_a_report(out, data):
+    folder, said = out
+    assert f"Suite: minimal_pairs, by the columns of {data / 'pairs.csv'}." in said
     assert (
-        error.count("the answers that were saved before the stop are reused; the rest is computed now") == 1
+        "tiny-masked" in said and "Own data (pairs)" in said and f"Report: {folder / 'report.html'}" in said
     )
-    assert len(batches) == uninterrupted - 3
-    contexts = [pq.read_table(table_path(data / out, "contexts")).to_pandas() for out in ("out", "whole")]
-    pd.testing.assert_frame_equal(*contexts, atol=1e-6)
+    rows = json.loads((folder / "results.json").read_text())["results"]
+    assert {row["model"] for row in rows} == {"tiny-causal", "tiny-masked"}
+    assert {row["value"] for row in rows if row["level"] == "distance"} == {"near", "far"}
+    assert read_records(folder)[0].request["command"].startswith("tse run --data")
 
 
-def test_a_run_stopped_before_any_answer_promises_none(tse, data, models, batches):
-    """It said that it uses what was already scored and saved, while the folder was empty."""
-    batches.limit = 1
-    code, _, error = tse(*run_on(data, models / "bert"))
-    assert code == 130 and "computes only what is not saved yet" in error
-    batches.limit = None
-    code, _, error = tse(*run_on(data, models / "bert"))
-    assert code == 0 and "reused" not in error
+def test_what_was_scored_is_reused_and_replaced_on_demand_only(out, data, tmp_path):
+    command = ["run", "--data", data / "pairs.csv", "-m", "tiny-causal", "--out", tmp_path, "--no-report"]
+    assert tse(*command, "--limit", 2)[0] == 0
+    assert "Reused from" in tse(*command, "--limit", 2)[1]
+    assert "limit was 2 and is not given" in refused(*command)
+    assert tse(*command, "--overwrite")[0] == 0
+    assert not (tmp_path / "report.html").exists()
 
 
-def test_a_run_again_names_the_models_that_it_reuses(tse, data, models):
-    """It was silent, and only its speed showed that nothing was computed."""
-    assert "reused" not in tse(*run_on(data, models / "bert", "--no-report"))[2].lower()
-    both = run_on(data, models / "bert", "--no-report", "--model", models / "gpt2")
-    bert, gpt2, out = models / "bert", models / "gpt2", data / "out"
-    assert f"Reused from {out}: agreement of {bert}; the rest is computed now.\n" in tse(*both)[2]
-    assert f"Reused from {out}: agreement of {bert}, {gpt2}; nothing is left to compute.\n" in tse(*both)[2]
+def test_the_suite_and_its_options(tmp_path):
+    code, said = tse(
+        "run", "agreement", "--groups", "Simple", "--limit", 3, "-m", "tiny-causal", "--out", tmp_path
+    )
+    assert code == 0 and "Part of the data (at most 3 items of each group, only Simple)" in said, said
+    (record,) = read_records(tmp_path)
+    assert record.options == {"groups": ["Simple"], "limit": 3}
 
 
-def test_scores_of_a_file(tse, data, models):
-    """Other systems' line ends and byte order mark are no part of the sentences."""
-    (data / "sentences.txt").write_bytes(b"\xef\xbb\xbfThe author laughs.\r\n\r\nThe author laugh.\r\n")
-    out = data / "scores.csv"
-    code, _, error = tse("score", data / "sentences.txt", "--model", models / "gpt2", "--out", out)
-    assert code == 0, error
-    scored = pd.read_csv(out)
-    assert scored["sentence"].tolist() == ["The author laughs.", "The author laugh."]
-    assert np.isfinite(scored["logprob"]).all()
+def test_results_are_shown_and_nothing_is_written(out):
+    folder, _ = out
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    code, said = tse("show", folder)
+    assert code == 0 and "accuracy" in said and "distance=near" in said
+    assert "laughs" in tse("show", folder, "--table", "items", "--columns", "good,full")[1]
+    assert tse("show", folder, "--level", "distance")[0] == 0
+    assert "expected one of" in refused("show", folder, "--table", "nothing")
+    assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def test_models_and_conditions_are_compared(out, tmp_path):
+    folder, _ = out
+    code, said = tse("compare", folder, "--json", tmp_path / "c.json", "--csv", tmp_path / "c.csv")
+    assert code == 0 and "accuracy" in said
+    (row,) = [row for row in json.loads((tmp_path / "c.json").read_text()) if row["level"] == "all"]
+    assert row["difference"] == pytest.approx(row["score"] - row["reference_score"])
+    assert len(pd.read_csv(tmp_path / "c.csv")) >= 1
+    assert "near" in tse("compare", folder, "--by", "distance")[1]
+
+
+@pytest.mark.parametrize("by", ["sentence", "word", "token"])
+def test_a_file_and_a_text_are_scored(data, tmp_path, by):
+    code, said = tse(
+        "score", data / "sentences.txt", "-m", "tiny-causal", "--by", by, "--out", tmp_path / "s.csv"
+    )
+    assert code == 0, said
+    scored = pd.read_csv(tmp_path / "s.csv")
     np.testing.assert_allclose(scored["surprisal_nats"], -scored["logprob"])
+    assert "exists" in refused(
+        "score", data / "sentences.txt", "-m", "tiny-causal", "--out", tmp_path / "s.csv"
+    )
+    assert "author" in tse("score", "The author laughs.", "-m", "tiny-causal", "--bits")[1]
+
+
+def test_a_model_is_checked(tmp_path):
+    code, said = tse("doctor", "tiny-masked", "--json", tmp_path / "d.json")
+    assert code == 0 and "mask" in said, said
+    assert json.loads((tmp_path / "d.json").read_text())["findings"]
+
+
+def test_published_sets_are_listed():
+    assert "zorro" in tse("sets")[1] and "MIT" in tse("sets", "zorro")[1]
+    assert "blimp" in refused("sets", "blmp")
+
+
+def test_help_is_quick_and_on_one_screen():
+    started = time.process_time()
+    printed = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "tse_scorers", "--help"], capture_output=True, text=True, check=True,
+        env={**os.environ, "COLUMNS": "80"},
+    )  # fmt: skip
+    assert time.process_time() - started < 5
+    assert not [
+        line for line in printed.stderr.split("\n") if line.endswith((" torch", " pandas", " transformers"))
+    ]
+    assert len(printed.stdout.split("\n")) <= 50
+    assert all(command in printed.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions"])
+def test_the_help_of_a_suite_has_its_options_with_their_defaults(suite, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "argv", ["tse", "run", suite, "--help"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    lines = capsys.readouterr().out.split("\n")
+    assert len(lines) <= 75 and max(map(len, lines)) <= 80
+    assert all(
+        f"--{option}" in " ".join(lines) for option in ("data", "limit", "model", "out", "dtype", "model-arg")
+    )
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "line, said",
     [
-        (["nothing.txt"], "nothing.txt"),
-        (["empty.txt"], "has no rows"),
-        (
-            ["latin.txt"],
-            "latin.txt is not UTF-8 text (byte 0xfc at position 6 of line 2). Save the file as UTF-8",
-        ),
-        (["sentences.txt", "--by", "letter"], "expected one of: sentence, word, token"),
-        (["pairs.csv"], "lacks the column sentence"),
-        (["sentences.txt", "--out", "scores.xlsx"], "ends in '.xlsx'"),
+        ("rnu", "run"),
+        ("run agrement", "agreement"),
+        ("run pairs.csv", "--data"),
+        ("run --dat pairs.csv", "--data"),
+        ("run --data nothing.csv", "nothing.csv"),
+        ("run --data empty.csv", "row 1"),
+        ("run --data no_rows.csv", "no rows"),
+        ("run --data semicolons.csv", ";"),
+        ("run --data broken.parquet", "broken.parquet"),
+        ("run --data lacking.csv", "number"),
+        ("run agreement --data dual.csv", "dual"),
+        ("run --data gaps.csv --limit 0", "at least 1"),
+        ("run --data pairs.csv --groups nowhere", "nowhere"),
+        ("run --data pairs.csv -m nowhere/model.csv", "model.csv"),
+        ("run --data pairs.csv -m tiny-causl", "tiny-causal"),
+        ("run --data pairs.csv -m tiny-causal --pll original", "pll"),
+        ("run --data pairs.csv -m tiny-causal --dtype fp16", "float16"),
+        ("run --data pairs.csv -m tiny-causal --model-arg device_map", "KEY=VALUE"),
+        ("run --data pairs.csv --part 4/3", "4/3"),
+        ("run minimal_pairs --data pairs.csv --linking sun", "sum"),
+        ("run --data pairs.csv --out pairs.csv", "pairs.csv"),
+        ("score nothing.csv -m tiny-causal", "nothing.csv"),
+        ("score sentences.txt", "--model"),
+        ("compare nowhere", "nowhere"),
+        ("compare . --measure", "--measure"),
+        ("report nowhere", "nowhere"),
+        ("show nowhere", "nowhere"),
+        ("reproduce newman2020", "newman2021"),
+        ("reproduce newman2021 --table 9", "2, 3"),
+        ("fetch nothing", "newman2021-blimp"),
+        ("publish nowhere", "nowhere"),
+        ("train-ngram nothing.txt --out m.json", "nothing.txt"),
+        ("convert-lstm nothing.pt --vocabulary v.txt --out m", "nothing.pt"),
     ],
 )
-def test_files_that_cannot_be_scored(refused, data, models, monkeypatch, arguments, said):
+def test_what_cannot_be_done_is_said_in_one_paragraph_that_names_it(line, said, data, monkeypatch):
     monkeypatch.chdir(data)
-    (data / "sentences.txt").write_text("The author laughs.\n")
-    (data / "empty.txt").write_text("\n")
-    (data / "latin.txt").write_bytes("Good.\nDer M\xfcller.\n".encode("latin-1"))
-    assert said in refused("score", *arguments, "--model", models / "gpt2")
+    before = sorted(data.iterdir())
+    printed = refused(*line.split())
+    assert said in printed.replace('"', "") and len(printed) < 1_000 and "Traceback" not in printed
+    assert sorted(data.iterdir()) == before
 
 
-def test_as_a_command_of_its_own(data, models):
-    """In a process of its own: exit code, one paragraph, nothing else on standard output."""
-    done = forked("-m", "tse_scorers", *run_on(data, models / "nan"))
-    assert done.returncode == 2
-    assert done.stdout == "" and "Traceback" not in done.stderr
-    assert re.search(r"nan .*not scored.*'finite numbers' failed", done.stderr)
+def test_a_model_that_fails_does_not_take_the_others_with_it(data, tmp_path):
+    models = ["-m", "tiny-causal", "-m", tmp_path / "nothing"]
+    (tmp_path / "nothing").mkdir()
+    code, said = tse(
+        "run", "--data", data / "pairs.csv", *models, "--out", tmp_path / "out", "--revisions", "x*"
+    )
+    assert code != 0
+    code, said = tse("run", "--data", data / "pairs.csv", *models, "--out", tmp_path / "out")
+    assert code in (1, 2) and "nothing" in said
 
 
 @pytest.mark.parametrize(
-    "model, option, what",
-    [("gpt2", ["--pll", "original"], "a causal model"), ("bert", ["--bos"], "a masked model")],
-)
-@pytest.mark.parametrize("command", ["run", "score"])
-def test_options_without_effect(refused, data, models, command, model, option, what):
-    (data / "text.txt").write_text("The author laughs.\n")
-    arguments = {
-        "run": run_on(data, models / model),
-        "score": ("score", data / "text.txt", "-m", models / model),
-    }[command]
-    said = refused(*arguments, *option)
-    assert re.match(rf"tse: {option[0]} .*no effect .*{model}, {what}; remove", said)
-    assert not (data / "out").exists()
+    "error, code, said",
+    [(MemoryError(), 71, "Memory ran out"), (OSError(28, "No space left on device"), 74, "No space left"),
+     (ZeroDivisionError("by zero"), 70, "This is a bug"), (KeyboardInterrupt(), 130, "Run the same command again")],
+)  # fmt: skip
+def test_what_nobody_expected_has_an_exit_code(data, monkeypatch, error, code, said):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(cli, "score_suite", fail)
+    assert said in refused("run", "--data", data / "pairs.csv", code=code)
 
 
-@pytest.mark.slow
-def test_an_option_for_one_of_two_models(tse, refused, data, models):
-    """Also for one of two suites: pll decides scores of sentences, bos those of gaps."""
-    both = run_on(
-        data, models / "bert", "--model", models / "gpt2", "--suite", "agreement", "--suite", "german"
-    )
-    code, _, error = tse(*both, "--limit", "1", "--pll", "original", "--bos")
-    assert code == 0, error
-    signatures = json.loads((data / "out" / "results.json").read_text())["signature"]["models"]
-    found = {(each["suite"], each["kind"]): (each.get("pll"), each.get("bos_at_gap")) for each in signatures}
-    assert found == {
-        ("agreement", "masked"): (None, None),
-        ("agreement", "causal"): (None, True),
-        ("german", "masked"): ("original", None),
-        ("german", "causal"): (None, None),
-    }
-    said = refused("run", "-m", models / "bert", "-m", models / "bert", "--bos", "--out", data / "other")
-    assert re.search(r"--bos .*no effect .*models .*bert", said)
-
-
-def test_words_of_scores_that_are_of_sentences(refused, data):
-    (data / "published.csv").write_text("sentence,logprob\nThe author laughs.,-7.5\n")
-    (data / "text.txt").write_text("The author laughs.\n")
-    said = refused("score", data / "text.txt", "-m", data / "published.csv", "--by", "word")
-    assert re.search(r"published .*whole sentences\. .*--by sentence", said)
-
-
-def test_a_warning_is_one_line_without_a_place_in_the_code():
-    """It was `/path/suite.py:112: UserWarning: …`, followed by a line of code."""
-    script = "import warnings; from tse_scorers.cli.errors import guarded; "
-    script += "guarded(lambda: warnings.warn('Nothing to compare\\nthere.'))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "tse: warning: Nothing to compare there.\n")
-
-
-def test_an_unexpected_error_is_told_without_importing_torch():
-    """The message came seconds later, although nothing had used PyTorch."""
-    script = "import sys\nfrom tse_scorers.cli.errors import guarded\n"
-    script += "try: guarded(lambda: {}['gone'])\nfinally: print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (70, "False\n") and "This is a bug" in done.stderr
-
-
-def test_wrong_data_is_refused_before_large_libraries_are_imported(tmp_path):
-    """The error took seconds longer."""
-    (tmp_path / "pairs.csv").write_text("sentence\nThe author laughs.\n")
-    program = [sys.executable, "-X", "importtime", "-m", "tse_scorers", "run", "--data", "pairs.csv"]
-    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
-    imported = set(re.findall(r"^import time:.*\| +(\S+)$", ended.stderr, re.MULTILINE))
-    assert ended.returncode == 2 and "which are those of no suite" in ended.stderr
-    large = {"torch", "transformers", "datasets", "scipy.stats", "matplotlib"}
-    assert "pandas" in imported and not large & imported
-
-
-def test_a_users_text_in_a_message_is_not_an_option():
-    """A data set named `{source}.csv` was reported as `--source.csv`."""
-    with pytest.raises(ValueError) as refused:
-        make_suite("agreement", data="{source=x}.csv", source="data")
-    assert "data='{source=x}.csv'; remove it" in str(refused.value)
-    assert "--data {source=x}.csv; remove it" in refused.value.message(as_written)
+def test_a_run_that_is_stopped_says_how_it_goes_on(data, tmp_path):
+    command = [sys.executable, "-m", "tse_scorers", "run", "-m", "tiny-causal", "--out", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("runs/*/chunks-*/*/done")) and process.poll() is None:
+        time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    assert "Run the same command again" in process.communicate()[1] and process.returncode == 143

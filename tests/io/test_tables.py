@@ -1,85 +1,246 @@
-"""Users' tables: text stays text, whatever it looks like, and a name is a file's only if it is one."""
+"""Users' tables: text stays text, what could be read in two ways is refused, and what is written is whole and safe."""
+
+import errno
+import gzip
+import io
+import os
 
 import pandas as pd
 import pytest
 from hostile import HOSTILE, require_harmless_cells
-from own_tables import WORDS, write_table
+from hypothesis import given
+from hypothesis import strategies as st
+from own_tables import WORDS
+from own_tables import write_table as save
 
-from tse_scorers.io import table_files
-from tse_scorers.io.table_files import is_table, read_table, require_columns, require_text, require_words
+from tse_scorers import run
+from tse_scorers.io.files import check_folder, read_text, slug, write_atomically, write_text
+from tse_scorers.io.tables import (
+    check_table,
+    is_table,
+    read_table,
+    require_boolean,
+    require_columns,
+    require_text,
+    require_unreserved,
+    require_words,
+    safe_cell,
+    tables_in,
+    write_table,
+)  # fmt: skip
+
+
+def parquet() -> bytes:
+    file = io.BytesIO()
+    pd.DataFrame({"x": ["a"]}).to_parquet(file)
+    return file.getvalue()
+
+
+BAD = {
+    "an unquoted comma": ("t.csv", 'a,b\n"1,\n2",3\n1,2,3\n', "line 4 has 3 fields, but the header has 2.*quot"),
+    "a tab too many": ("t.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
+    "a field missing": ("t.csv", "a,b,c\n1,2,3\n1,2\n", "line 3 has 2 fields, but the header has 3"),
+    "an open quotation mark": ("t.csv", 'a,b\n"1,2\n3,4\n', "line 2 has 1 fields"),
+    "semicolons": ("t.csv", "sentence;UID\nAnn, too, ran.;mine\n", "separated by ';'.*commas"),
+    "two columns of one name": ("t.csv", "a,b,a\n1,2,3\n", "column 'a' is there twice"),
+    "an empty file": ("t.csv", "", "could not be read as csv: No columns"),
+    "NUL characters": ("t.csv", "a,b\n1,\0\n", "NUL character in line 2"),
+    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text .byte 0xff in line 1"),
+    "Latin-1": ("t.tsv", "a\nM\xfcller\n".encode("latin-1"), "not UTF-8 text .byte 0xfc in line 2"),
+    "a gzip archive": ("t.csv", gzip.compress(b"a,b\n1,2\n"), "not UTF-8 text"),
+    "a Parquet file named CSV": ("t.csv", parquet(), "NUL|not UTF-8 text"),
+    "a CSV named Parquet": ("t.parquet", "a,b\n1,2\n", "could not be read as parquet"),
+    "a cut Parquet file": ("t.parquet", b"PAR1", "could not be read as parquet"),
+    "a list in a cell": ("t.jsonl", '{"a": "x"}\n{"a": [1]}\n', r"column 'a' holds \[1\] in row 2"),
+    "an object in a cell": ("t.json", '[{"a": {"b": 1}}]', "column 'a' holds {'b': 1} in row 1"),
+    "a name twice": ("t.jsonl", '{"a": 1, "a": 2}\n', "column 'a' is there twice"),
+    "half a character": ("t.jsonl", '{"a": "x"}\n{"a": "The \\ud800 cat"}\n', "column 'a' .*surrogate.* in row 2"),
+    "half a character in a name": ("t.json", '[{"\\ud800": 1}]', "surrogate.* in row 1"),
+    "lines of numbers": ("t.jsonl", "1\n2\n", "row 1 is 1; expected an object"),
+    "no list of objects": ("t.json", '{"a": {"0": 1}}', "row 1 is .*; expected an object"),
+    "a deep JSON": ("t.json", "[" * 100_000, "could not be read as json"),
+    "a cut JSON": ("t.json", '[{"a": 1}', "could not be read as json"),
+    "another ending": ("t.xlsx", "a", "ends in '.xlsx'; expected one of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_what_is_no_table_is_refused_in_a_paragraph(tmp_path, fault):
+    name, content, said = BAD[fault]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=said) as raised:
+        read_table(tmp_path / name)
+    assert str(tmp_path / name) in str(raised.value) and "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 600
+
+
+GOOD = {
+    "a quoted comma": ("t.csv", 'a,b\n"Yes, he",1\n', {"a": ["Yes, he"], "b": [1]}),
+    "a line break in a text": ("t.csv", 'a,b\n"x\ny",1\n', {"a": ["x\ny"], "b": [1]}),
+    "blank lines": ("t.csv", "\na,b\n\nx,1\n\n", {"a": ["x"], "b": [1]}),
+    "a byte order mark": ("t.csv", b"\xef\xbb\xbfa,b\nx,1\n", {"a": ["x"], "b": [1]}),
+    "Windows' line ends": ("t.tsv", "a\tb\r\nx\t1\r\n", {"a": ["x"], "b": [1]}),
+    "an apostrophe": ("t.tsv", "a\tb\nit's \"so\"\t1\n", {"a": ['it\'s "so"'], "b": [1]}),
+    "both halves of a character": ("t.json", r'[{"a": "\ud83d\ude00 \\ud800"}]', {"a": ["😀 \\ud800"]}),
+    "a text of digits": ("t.jsonl", '{"modified": "1700000000"}', {"modified": ["1700000000"]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_what_is_a_table_is_read(tmp_path, case):
+    name, content, expected = GOOD[case]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert read_table(tmp_path / name).to_dict("list") == expected
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
-def test_words_that_look_like_something_else_are_read_as_words(tmp_path, ending):
+def test_words_that_look_like_something_else_are_words_and_nothing_is_nothing(tmp_path, ending):
     """Otherwise pandas takes `null` and `NA` for nothing, and texts of digits or dates for numbers and times."""
-    path = write_table(pd.DataFrame(WORDS), tmp_path / f"lemmas{ending}")
-    assert read_table(path).to_dict("list") == WORDS
-
-
-@pytest.mark.parametrize("row", ["Ann ran.;mine", "Ann, too, ran.;mine"])
-def test_semicolons_in_place_of_commas_are_named(tmp_path, row):
-    """Spreadsheets of many countries save them; the error listed one long column, or asked for quotes."""
-    path = tmp_path / "pairs.csv"
-    path.write_text(f"sentence;UID\n{row}\n")
-    with pytest.raises(ValueError, match=r"separated by ';'.*commas") as refused:
-        require_columns(read_table(path), ["sentence"], str(path))
-    assert "Rename" not in str(refused.value) and "quotes" not in str(refused.value)
-
-
-@pytest.mark.parametrize("ending", [".jsonl", ".json"])
-def test_texts_of_digits_stay_texts_where_the_format_tells(tmp_path, ending):
-    texts = {"sentence": ["1984", "2001"], "noted": ["1700000000", "x"]}
-    assert read_table(write_table(pd.DataFrame(texts), tmp_path / f"texts{ending}")).to_dict("list") == texts
-
-
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
-def test_numbers_are_numbers_and_nothing_is_nothing(tmp_path, ending):
-    path = write_table(pd.DataFrame({"logprob": [-1.5, None], "n": [1, 2]}), tmp_path / f"scores{ending}")
-    read = read_table(path)
+    frame = pd.DataFrame(WORDS | {"logprob": [-1.5, None, *[0.5] * (len(WORDS["plural"]) - 2)]})
+    read = read_table(save(frame, tmp_path / f"t{ending}"))
+    assert read[list(WORDS)].to_dict("list") == WORDS
     assert read["logprob"].iloc[0] == -1.5 and pd.isna(read["logprob"].iloc[1])
-    assert read["n"].tolist() == [1, 2]
     with pytest.raises(ValueError, match=r"no value .*'logprob' of row 2"):
         require_columns(read, ["logprob"], "The table")
 
 
-def test_what_is_a_file(tmp_path):
+def test_a_name_is_a_file_only_if_it_is_one(tmp_path):
     (tmp_path / "sentences").write_text("")
+    (tmp_path / "pairs.csv").write_text("a\n")
     assert is_table("pairs.csv") and is_table(str(tmp_path / "sentences"))
-    assert not is_table("org/name") and not is_table("org/name@v1.0") and not is_table("released")
+    assert not any(map(is_table, ["org/name", "org/name@v1.0", "released", "x" * 300, "a\0b"]))
+    with pytest.raises(ValueError, match=r"no file .*pairs\.cvs\. Did you mean pairs\.csv\?"):
+        read_table(tmp_path / "pairs.cvs")
+    os.mkfifo(tmp_path / "pipe.csv")  # which hung for ever
+    (tmp_path / "folder.csv").mkdir()
+    for name, kind in (("pipe.csv", "not a regular file"), ("folder.csv", "a folder")):
+        for refuse in (read_table, read_text, check_table):
+            with pytest.raises(ValueError, match=f"is {kind}; expected a file"):
+                refuse(tmp_path / name)
 
 
-@pytest.mark.parametrize(
-    "name, content, said",
-    [
-        ("missing.txt", None, "There is no file"),  # not: ends in '.txt'
-        ("table.xlsx", b"", "ends in '.xlsx'"),
-        ("latin.csv", "prefix\nDer M\xfcller\n".encode("latin-1"), "is not UTF-8 text .* 0xfc"),
-        ("empty.csv", b"", "could not be read as csv"),
-        ("cut.jsonl", b'{"prefix": ', "could not be read as jsonl"),
-        ("cut.parquet", b"PAR1", "could not be read as parquet"),
-    ],
-)
-def test_files_that_cannot_be_read(tmp_path, name, content, said):
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match=said) as refused:
-        read_table(tmp_path / name)
-    assert name in str(refused.value) and "\n" not in str(refused.value)
+def test_tables_in_a_folder(tmp_path):
+    with pytest.raises(ValueError, match="There are no tables in"):
+        tables_in(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in ("b.csv", "a.jsonl", "notes.txt"):
+        (tmp_path / "data" / name).write_text("")
+    assert [path.name for path in tables_in(tmp_path)] == ["a.jsonl", "b.csv"]
 
 
-@pytest.mark.parametrize("value, kind", [(1984, "int"), (["The", "author"], "list"), (None, "NoneType")])
-def test_what_is_no_text_is_said_with_its_row(value, kind):
+@pytest.mark.parametrize("value, kind", [(1984, "int"), (["The"], "list"), (None, "NoneType"), (" ", "str")])
+def test_what_is_no_text_is_named_by_its_row(value, kind):
     frame = pd.DataFrame({"prefix": ["The author", value]}, dtype=object)
-    with pytest.raises(ValueError, match=rf"\({kind}\) .*'prefix' .*row 2; expected text"):
-        require_text(frame, ["prefix"], "The table")
-    require_text(frame.head(1), ["prefix"], "The table")
-    with pytest.raises(ValueError, match=rf"\({kind}\) .*'prefix' .*row 2; expected text"):
+    with pytest.raises(ValueError, match=rf"\({kind}\) .*'prefix' of row 2; expected .*text"):
         require_words(frame, ["prefix"], "The table")
+    require_text(frame.head(1), ["prefix"], "The table")
+    with pytest.raises(ValueError, match="has no rows"):
+        require_columns(frame.head(0), ["prefix"], "The table")
+
+
+@pytest.mark.parametrize("value", ["true", " Yes ", "1", 1, 1.0, True])
+def test_true_false_and_neither(value):
+    """`no` counted as true, as any text but the empty one does in Python."""
+    no = {"true": "false", " Yes ": "no", "1": "0"}.get(value, type(value)(0))
+    assert require_boolean(pd.DataFrame({"x": [value, no]}, dtype=object), "x").tolist() == [True, False]
+    for wrong in ("", "maybe", None, float("nan"), 2, 0.5, [True]):
+        with pytest.raises(ValueError, match=r"'x' of row 2; expected true or false"):
+            require_boolean(pd.DataFrame({"x": [value, wrong]}, dtype=object), "x")
+
+
+def test_reserved_columns():
+    frame = pd.DataFrame({"sentence": ["a"], "logprob": [1], "n_tokens": [2]})
+    with pytest.raises(ValueError, match=r"columns logprob, n_tokens, .*output.*Rename"):
+        require_unreserved(frame, ["logprob", "n_tokens", "surprisal_bits"], "The table")
+
+
+# What is written
+
+
+TEXTS = {
+    "=1+1": "'=1+1", "=1": "'=1", "+1-555": "'+1-555", "- no": "'- no", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1",
+    "\r=1": "'=1", "-0.5": "-0.5", "+1e3": "+1e3", "It's = 1": "It's = 1", "\x1b[31mred": "[31mred", "日本": "日本",
+    "two\nlines\tand a tab": "two\nlines\tand a tab",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_that_a_spreadsheet_or_a_terminal_would_obey(text):
+    assert safe_cell(text) == TEXTS[text]
+
+
+@given(st.text())
+def test_written_cells_are_safe(text):
+    """No spreadsheet takes them for a formula, no terminal for a command, and plain texts stay as they are."""
+    safe = safe_cell(text)
+    assert not any((ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160 for c in safe)
+    if safe[:1] and safe[0] in "=+-@\t\r":
+        float(safe)
+    if text.isalnum():
+        assert safe == text
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_no_cell_of_a_written_table_is_a_formula(name, form, tmp_path):
     path = tmp_path / f"table.{form}"
-    table_files.write_table(pd.DataFrame({name: [name], "score": [-0.5]}), path)
+    write_table(pd.DataFrame({name: [name], "score": [-0.5]}), path)
     require_harmless_cells(path.read_bytes().decode(), "\t" if form == "tsv" else ",")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_tables_come_back_whole_and_never_replace_their_input(tmp_path, ending, monkeypatch):
+    frame = pd.DataFrame({"text": ["a", "- no"], "x": [-1.5, -0.0], "n": [-1, 2]})
+    path = tmp_path / "more" / f"t{ending}"
+    write_table(frame, path)
+    before = path.read_bytes()
+    expected = frame.assign(text=["a", "'- no"]) if ending in (".csv", ".tsv") else frame
+    assert read_table(path).to_dict("list") == expected.to_dict("list")
+    with pytest.raises(ValueError, match=r"is the input file.*--out"):
+        write_table(frame, path.parent / ".." / "more" / path.name, [path])
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ValueError, match=r"written: No space left .*Free space"):
+        write_table(frame.head(1), path)
+    assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "t.txt"
+    write_text(path, "old")
+    for error in (KeyboardInterrupt, RuntimeError):
+        with pytest.raises(error), write_atomically(path) as file:
+            file.write(b"new")
+            raise error
+    assert path.read_text() == "old"
+    with write_atomically(path) as first, write_atomically(path) as second:
+        first.write(b"first")
+        second.write(b"second")
+    assert path.read_text() == "first" and [file.name for file in tmp_path.iterdir()] == ["t.txt"]
+    (tmp_path / "link.txt").symlink_to(path)
+    write_text(tmp_path / "link.txt", "mine")  # a link may lead to any file
+    assert path.read_text() == "first" and (tmp_path / "link.txt").read_text() == "mine"
+
+
+def test_folders_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file" / "out", tmp_path / ("x" * 300)):
+        with pytest.raises(ValueError, match=r"cannot be written.*--out"):
+            check_folder(folder)
+    for value in ("", " "):  # an empty `out` would mean the current folder
+        with pytest.raises(ValueError, match="out is empty"):
+            run("tiny-causal", out=value)
+
+
+@given(st.text(), st.text())
+def test_different_names_have_different_files(one, other):
+    assert (slug(one) == slug(other)) == (one == other) or (one.isascii() and other.isascii())
+    assert (
+        len(slug(one)) <= 100
+        and slug(one).isascii()
+        and "/" not in slug(one)
+        and slug(one) not in ("", ".", "..")
+    )

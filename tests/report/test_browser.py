@@ -1,9 +1,10 @@
 """The page in a browser: accessible, without a sideways scroll or the network, wide and narrow, light and dark."""
 
 import pytest
-import synthetic_runs as made
 from browser import chromium, opened, violations
+from run_records import copied
 
+from tse_scorers import Results
 from tse_scorers.report.page import write_report
 
 
@@ -14,19 +15,18 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages(results, three_suites, tmp_path_factory):
     """Pages of one, three and eight models in three suites, and of a series, by name."""
     found = {}
     for n in (1, 3, 8):
-        models = [f"organisation/model-with-a-long-name-{k}" for k in range(n)]
-        rows = made.agreement(*models)
-        rows += [row for k, model in enumerate(models) for row in made.with_ends(made.blimp_rows(model, k))]
-        rows += [row for k, model in enumerate(models) for row in made.with_ends(made.german_rows(model, k))]
         folder = tmp_path_factory.mktemp(f"n{n}")
-        found[str(n)] = write_report(folder, [made.write_run(folder / "run", rows, {})])
-    rows = [row | {"revision": f"step{step}"} for step in (1, 8, 64, 512) for row in made.agreement("m")]
+        names = [f"organisation/model-with-a-long-name-{k}" for k in range(n)]
+        found[str(n)] = write_report(folder, Results.load(copied(three_suites, folder / "run", names)))
     folder = tmp_path_factory.mktemp("series")
-    found["series"] = write_report(folder, [made.write_run(folder / "run", rows, {})])
+    steps = [f"step{step}" for step in (1, 8, 64, 512)]
+    found["series"] = write_report(
+        folder, Results.load(copied(results.folders[0], folder / "r", steps, revisions=True))
+    )
     return found
 
 

@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 import tse_scorers
-from tse_scorers import Results, Scorer, run
+from tse_scorers import German, MinimalPairs, Results, Scorer, run
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs import run as running
 from tse_scorers.runs.jobs import make_jobs, not_scored
 from tse_scorers.runs.run import Part, run_models
-from tse_scorers.suites.registry import make_suite
 
 N = 2_400
 """Pairs: two chunks and a half, cut into two."""
@@ -48,7 +47,7 @@ def pairs(tmp_path_factory) -> Path:
 def undisturbed(pairs, tmp_path_factory) -> Path:
     """The folder of a run that nothing stopped."""
     out = tmp_path_factory.mktemp("undisturbed")
-    run(ByLength(), "minimal_pairs", out, data=str(pairs), report=False)
+    run(ByLength(), MinimalPairs(data=str(pairs)), out, report=False)
     return out
 
 
@@ -66,13 +65,13 @@ def files(out: Path) -> dict[str, bytes]:
 
 
 def part_of(pairs: Path, out: Path, number: int, of: int, scorer: Scorer | None = None):
-    suite = make_suite("minimal_pairs", data=str(pairs))
+    suite = MinimalPairs(data=str(pairs))
     jobs = make_jobs([scorer or ByLength()], [suite], ModelOptions())
-    return run_models(suite, jobs, out, part=Part(number, of))
+    return run_models([suite], jobs, out, part=Part(number, of))
 
 
 def test_a_folder_has_tables_a_record_and_results(undisturbed):
-    assert sorted(path.name for path in folder_of(undisturbed).iterdir()) == ["record.json", "scores.parquet"]
+    assert sorted(path.name for path in folder_of(undisturbed).iterdir()) == ["items.parquet", "record.json"]
     record = json.loads((folder_of(undisturbed) / "record.json").read_text())
     assert record["signature"]["version"] == tse_scorers.__version__
     rows = json.loads((undisturbed / "results.json").read_text())["results"]
@@ -89,25 +88,25 @@ def test_a_folder_has_tables_a_record_and_results(undisturbed):
         "se",
         "ci_low",
     } <= rows[0].keys()
-    assert [row.score for row in Results.load(undisturbed)] == [row["score"] for row in rows]
+    assert Results.load(undisturbed).frame["score"].tolist() == [row["score"] for row in rows]
 
 
 def test_scores_that_are_there_are_not_computed_again(pairs, undisturbed):
     scorer, before = ByLength(), (folder_of(undisturbed) / "record.json").read_bytes()
-    results = run(scorer, "minimal_pairs", undisturbed, data=str(pairs), report=False)
+    results = run(scorer, MinimalPairs(data=str(pairs)), undisturbed, report=False)
     assert scorer.asked == 0
-    assert results == Results.load(undisturbed)
+    pd.testing.assert_frame_equal(results.frame, Results.load(undisturbed).frame)
     assert (folder_of(undisturbed) / "record.json").read_bytes() == before
 
 
 def test_a_model_that_was_scored_is_known_without_loading_it(tmp_path, monkeypatch):
-    run("tiny-causal", "german", tmp_path, limit=1, report=False)
+    run("tiny-causal", German(limit=1), tmp_path, report=False)
 
     def load(*_, **__):
         raise AssertionError("it was loaded")
 
     monkeypatch.setattr("tse_scorers.loading.load_with_options", load)
-    assert run("tiny-causal", "german", tmp_path, limit=1, report=False) == Results.load(tmp_path)
+    assert len(run("tiny-causal", German(limit=1), tmp_path, report=False)) == len(Results.load(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -119,27 +118,27 @@ def test_a_model_that_was_scored_is_known_without_loading_it(tmp_path, monkeypat
     ],
 )
 def test_other_scores_are_refused_and_replaced_on_demand(pairs, tmp_path, options, revision, said):
-    given = {"data": str(pairs), "report": False}
-    run(ByLength(), "minimal_pairs", tmp_path, **given)
+    run(ByLength(), MinimalPairs(data=str(pairs)), tmp_path, report=False)
+    scorer, suite = ByLength(revision=revision), MinimalPairs(data=str(pairs), **options)
     with pytest.raises(ValueError, match=said):
-        run(ByLength(revision=revision), "minimal_pairs", tmp_path, **given, **options)
-    run(ByLength(revision=revision), "minimal_pairs", tmp_path, **given, **options, overwrite=True)
+        run(scorer, suite, tmp_path, report=False)
+    run(scorer, suite, tmp_path, report=False, overwrite=True)
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
 
 def test_changed_data_are_other_data(pairs, tmp_path):
     own = tmp_path / "pairs.csv"
     own.write_text(pairs.read_text())
-    run(ByLength(), "minimal_pairs", tmp_path / "out", data=str(own), report=False)
+    run(ByLength(), MinimalPairs(data=str(own)), tmp_path / "out", report=False)
     own.write_text(pairs.read_text().replace("w7 ", "v7 "))
     with pytest.raises(ValueError, match="the data have changed"):
-        run(ByLength(), "minimal_pairs", tmp_path / "out", data=str(own), report=False)
+        run(ByLength(), MinimalPairs(data=str(own)), tmp_path / "out", report=False)
 
 
 def test_a_model_that_may_have_changed_is_scored_again(pairs, tmp_path):
     for _ in range(2):
         scorer = ByLength(revision=None)
-        run(scorer, "minimal_pairs", tmp_path, data=str(pairs), report=False, limit=5)
+        run(scorer, MinimalPairs(data=str(pairs), limit=5), tmp_path, report=False)
         assert scorer.asked
     with pytest.raises(ValueError, match="no revision"):
         part_of(pairs, tmp_path / "other", 1, 2, ByLength(revision=None))
@@ -153,10 +152,10 @@ def test_a_run_goes_on_where_it_was_stopped(pairs, undisturbed, tmp_path):
             return super().sentence_logprobs(sentences, progress)
 
     with pytest.raises(KeyboardInterrupt):
-        run(Stopped(), "minimal_pairs", tmp_path, data=str(pairs), report=False)
+        run(Stopped(), MinimalPairs(data=str(pairs)), tmp_path, report=False)
     assert not (folder_of(tmp_path) / "record.json").exists()
     scorer = ByLength()
-    run(scorer, "minimal_pairs", tmp_path, data=str(pairs), report=False)
+    run(scorer, MinimalPairs(data=str(pairs)), tmp_path, report=False)
     assert 0 < scorer.asked < 2 * N, "the first chunk was there"
     assert files(tmp_path) == files(undisturbed)
 
@@ -177,10 +176,9 @@ def test_processes_of_a_launch_share_the_work_of_a_real_model(tmp_path):
         "-m",
         "tse_scorers",
         "run",
+        "german",
         "-m",
         "tiny-causal",
-        "--suite",
-        "german",
         "--no-report",
     ]
     launch = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
@@ -205,16 +203,16 @@ def test_no_process_scores_a_share_without_a_launcher(monkeypatch):
     assert Part.of_launch() == Part(1, 1)
 
 
-@pytest.mark.parametrize("damaged", ["record.json", "scores.parquet"])
+@pytest.mark.parametrize("damaged", ["record.json", "items.parquet"])
 def test_a_damaged_file_is_named_with_the_way_out(pairs, tmp_path, damaged):
-    run(ByLength(), "minimal_pairs", tmp_path, data=str(pairs), report=False, limit=5)
+    run(ByLength(), MinimalPairs(data=str(pairs), limit=5), tmp_path, report=False)
     path = folder_of(tmp_path) / damaged
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ValueError, match=r"cannot be read .*Remove .*by-length.*run again"):
         Results.load(tmp_path).items()
     for file in folder_of(tmp_path).iterdir():
         file.unlink()
-    results = run(ByLength(), "minimal_pairs", tmp_path, data=str(pairs), report=False, limit=5)
+    results = run(ByLength(), MinimalPairs(data=str(pairs), limit=5), tmp_path, report=False)
     assert len(results.items()) == 5
 
 
@@ -224,17 +222,17 @@ def test_a_model_that_fails_does_not_take_the_others_with_it(pairs, tmp_path):
             raise RuntimeError("the cable was pulled")
 
     with pytest.raises(ValueError, match=r"1 of 2 models failed.*the cable was pulled"):
-        run([Broken("broken"), ByLength()], "minimal_pairs", tmp_path, data=str(pairs), report=False)
-    assert {row.model for row in Results.load(tmp_path)} == {"by-length"}
+        run([Broken("broken"), ByLength()], MinimalPairs(data=str(pairs)), tmp_path, report=False)
+    assert set(Results.load(tmp_path).frame["model"]) == {"by-length"}
     assert list(not_scored(tmp_path)) == ["broken"]
-    run(ByLength("broken"), "minimal_pairs", tmp_path, data=str(pairs), report=False)
+    run(ByLength("broken"), MinimalPairs(data=str(pairs)), tmp_path, report=False)
     assert not_scored(tmp_path) == {}
 
 
 def test_models_suites_and_data_stand_beside_each_other(pairs, tmp_path):
     for name in ("one", "two"):
-        run(ByLength(name), "minimal_pairs", tmp_path, data=str(pairs), report=False)
-    run(ByLength("one"), "german", tmp_path, limit=1, report=False)
+        run(ByLength(name), MinimalPairs(data=str(pairs)), tmp_path, report=False)
+    run(ByLength("one"), German(limit=1), tmp_path, report=False)
     names = {path.name for path in (tmp_path / "runs").iterdir()}
     assert names == {"one.minimal_pairs.pairs", "two.minimal_pairs.pairs", "one.german.ours"}
 
@@ -246,22 +244,23 @@ def test_a_scorer_must_say_which_model_it_is(pairs, tmp_path, signature, said):
     scorer = ByLength()
     scorer.signature = signature
     with pytest.raises((TypeError, AttributeError), match=said):
-        run(scorer, "minimal_pairs", tmp_path, data=str(pairs), report=False)
+        run(scorer, MinimalPairs(data=str(pairs)), tmp_path, report=False)
 
 
 def test_a_folder_that_cannot_be_written_costs_no_model_time(pairs, tmp_path):
     (tmp_path / "file").write_text("")
     scorer = ByLength()
     with pytest.raises(ValueError, match="file"):
-        run(scorer, "minimal_pairs", tmp_path / "file", data=str(pairs), report=False)
+        run(scorer, MinimalPairs(data=str(pairs)), tmp_path / "file", report=False)
     assert scorer.asked == 0
 
 
 def test_chunks_are_cut_by_the_data_alone():
-    suite = make_suite("german")
+    suite = German()
     chunks = suite.chunks()
-    frame = suite.items.frame
-    assert sorted(np.concatenate(chunks)) == list(range(len(frame)))
-    templates = [set(frame["template"].iloc[places]) for places in chunks]
-    assert sum(map(len, templates)) == frame["template"].nunique(), "no template is parted"
+    assert sorted(np.concatenate([chunk["row"] for chunk in chunks])) == list(range(len(suite.items)))
+    wholes = [set(map(tuple, chunk[["template", "positions"]].to_numpy())) for chunk in chunks]
+    assert sum(map(len, wholes)) == len(suite.items.drop_duplicates(["template", "positions"])), (
+        "no whole is parted"
+    )
     assert len(chunks) == 7 and running.DONE == "done"

@@ -3,32 +3,34 @@
 import io
 import sys
 import warnings
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from unittest.mock import patch
 
-import pytest
-from typer.testing import CliRunner
+from rich.console import Console
 
-from tse_scorers.cli import main
-from tse_scorers.cli.app import app
-
-
-def refused(*words: object, code: int = 2) -> str:
-    """Run a command that must be refused; return what it says, in one line."""
-    printed = io.StringIO()
-    with (
-        patch.object(sys, "argv", ["tse", *map(str, words)]),
-        patch.object(warnings, "showwarning", warnings.showwarning),  # the command has its own
-        redirect_stderr(printed),
-        pytest.raises(SystemExit) as stopped,
-    ):
-        main()
-    assert stopped.value.code == code, printed.getvalue()
-    return " ".join(printed.getvalue().split())
+from tse_scorers import cli, terminal
 
 
 def tse(*arguments: object) -> tuple[int, str]:
-    """Run a command; return the exit code and everything that it printed."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    said = done.output + ("" if done.exception is None else str(done.exception))
-    return (2 if isinstance(done.exception, ValueError | TypeError) else done.exit_code), said
+    """Run a command; return the exit code and everything that it printed, white space as single spaces."""
+    printed = io.StringIO()
+    with (
+        patch.object(sys, "argv", ["tse", *map(str, arguments)]),
+        patch.object(warnings, "showwarning", warnings.showwarning),  # the command has its own
+        patch.object(terminal, "_out", Console(file=printed, width=200, highlight=False)),
+        patch.object(terminal, "_err", Console(file=printed, width=200, highlight=False)),
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+    ):
+        try:
+            cli.main()
+        except SystemExit as stop:
+            return int(stop.code or 0), " ".join(printed.getvalue().split())
+    raise AssertionError("the command did not exit")
+
+
+def refused(*words: object, code: int = 2) -> str:
+    """Run a command that must be refused; return what it says."""
+    found, said = tse(*words)
+    assert found == code, said
+    return said

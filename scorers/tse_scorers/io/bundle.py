@@ -1,25 +1,19 @@
-"""Finds the data sets, metrics and models that are shipped with the package, without a network.
+"""Data sets, metrics and models: what is shipped with the package, without a network, and what is on the Hub.
 
-In a checkout they are the repository's own folders `datasets/` and `metrics/`; in a wheel they are in
+In a checkout, what is shipped are the repository's own folders `datasets/` and `metrics/`; in a wheel it is in
 `tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) are on the Hub.
 """
 
-import atexit
 import functools
 import importlib
 import re
-import shutil
 import sys
-import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from .hub import cached_if_unreachable
 
 if TYPE_CHECKING:
     import datasets
@@ -33,18 +27,12 @@ DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
 """Shipped models that are run where no model is named."""
 
 
-def bundle_folder(kind: Kind) -> Path:
-    """Return the folder that holds every shipped data set, metric or model."""
+def bundle_folder(kind: Kind | Literal["push_scripts"]) -> Path:
+    """Return the folder that holds every shipped data set, metric or model, or the scripts that build data sets."""
     if kind == "models":
         return _PACKAGE / "bundled_models"
     in_wheel = _PACKAGE / "_bundle" / kind
     return in_wheel if in_wheel.is_dir() else _CHECKOUT / kind
-
-
-def builders_folder() -> Path:
-    """Return the folder with the scripts that build data sets: `push_scripts/`, or its copy in the wheel."""
-    in_wheel = _PACKAGE / "_bundle" / "push_scripts"
-    return in_wheel if in_wheel.is_dir() else _CHECKOUT / "push_scripts"
 
 
 def bundle_path(kind: Kind, name: str) -> Path:
@@ -68,8 +56,8 @@ def bundle_path(kind: Kind, name: str) -> Path:
 def metric_modules(metric: str) -> ModuleType:
     """Import the modules with a shipped metric's definitions, as attributes of one module.
 
-    `metric_modules("refined_tse").definitions` is `metrics/refined_tse/definitions.py`. It does not copy files or use
-    a cache. It does not import the metric's own script, which needs `evaluate` and takes seconds.
+    `metric_modules("refined_tse").definitions` is `metrics/refined_tse/definitions.py`. It does not import the metric's
+    own script, which needs `evaluate` and takes seconds.
     """
     folder = bundle_path("metrics", metric)
     package = ModuleType(f"{__package__}._metrics_{metric}", f"The definitions in {folder}.")
@@ -78,16 +66,6 @@ def metric_modules(metric: str) -> ModuleType:
     for name in sorted({path.stem for path in folder.glob("*.py")} - {metric}):
         setattr(package, name, importlib.import_module(f"{package.__name__}.{name}"))
     return package
-
-
-def split_revision(name: str) -> tuple[str, str | None]:
-    """Split `id@revision`; the revision is None if it is missing.
-
-    >>> split_revision("org/name@v1"), split_revision("org/name")
-    (('org/name', 'v1'), ('org/name', None))
-    """
-    identifier, _, revision = name.partition("@")
-    return identifier, revision or None
 
 
 def load_metric(name: str) -> "evaluate.EvaluationModule":
@@ -102,66 +80,20 @@ def load_metric(name: str) -> "evaluate.EvaluationModule":
     Raises:
         ValueError: the metric is not shipped, or the Hub does not have it at that revision.
     """
-    if "/" not in name:
-        return _load_metric(bundle_path("metrics", name))
-    # Not by its Hub id: evaluate may use the newest version in its cache instead of the requested one.
-    return _load_metric(snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py")
-
-
-def _load_metric(script: Path) -> "evaluate.EvaluationModule":
-    """Load a metric's script (or folder); `evaluate` copies it into its cache, or into ours if that is read-only."""
     import evaluate
-    from evaluate.loading import evaluation_module_factory, import_main_class, init_dynamic_modules
 
+    if "/" in name:
+        # Not by its Hub id: evaluate may use the newest version in its cache instead of the requested one.
+        script = snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py"
+    else:
+        script = bundle_path("metrics", name)
     try:
         return evaluate.load(str(script))
-    except OSError:  # its cache is read-only, or the script does not exist
-        folder = _temporary_folder()
-    try:
-        modules = init_dynamic_modules("refined_tse_metrics", folder)
-        module = evaluation_module_factory(str(script), dynamic_modules_path=modules)
-        return import_main_class(module.module_path)(hash=module.hash, cache_dir=folder)
     except OSError as error:
         raise ValueError(
             f"The metric {script} could not be loaded: {error}. Check that it exists, and that HF_HOME names a folder "
             "that can be written."
         ) from error
-
-
-@functools.cache
-def _temporary_folder() -> str:
-    """Return a folder that is removed when this process ends."""
-    folder = tempfile.mkdtemp(prefix="refined-tse-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str] = "*") -> Path:
-    """Return the folder with exactly the requested version of a Hub repository, from the cache if possible.
-
-    Args:
-        name: `org/name`, `org/name@revision`.
-        kind: the kind of repository.
-        files: patterns of the required files; the folder may contain others.
-
-    Raises:
-        ValueError: the Hub (offline: the cache) does not have it; the message says what to do.
-    """
-    from huggingface_hub import snapshot_download
-
-    identifier, revision = split_revision(name)
-    try:
-        with cached_if_unreachable() as only_cache:
-            folder = snapshot_download(
-                identifier,
-                repo_type=kind,
-                revision=revision,
-                allow_patterns=files,
-                local_files_only=only_cache,
-            )
-            return Path(folder)
-    except OSError as error:  # includes HfHubHTTPError and errors of the cache
-        raise _not_from_hub(name, error) from error
 
 
 def load_data(name: str, config: str | None = None, split: str | None = None) -> "datasets.Dataset":
@@ -178,19 +110,25 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     Raises:
         ValueError: the data set, configuration or split does not exist; the message lists those that do.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"Got the data set {name!r:.80} ({type(name).__name__}); expected its name, a text.")
-    if "/" in name:
-        if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
-            raise ValueError(
-                f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on "
-                "the Hub, a shipped one by its name, or the path of a file."
-            )
-        loaded = _data_from_hub(name, config)
-        return loaded[_only("split", list(loaded), name, split)]
     import datasets  # takes a second, and not every command loads data
 
-    return datasets.Dataset(shipped_table(name, config, split))
+    if not isinstance(name, str):
+        raise TypeError(f"Got the data set {name!r:.80} ({type(name).__name__}); expected its name, a text.")
+    if "/" not in name:
+        return datasets.Dataset(shipped_table(name, config, split))
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
+        raise ValueError(
+            f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on "
+            "the Hub, a shipped one by its name, or the path of a file."
+        )
+    # Not by its Hub id: offline, `datasets` may use the newest cached version instead of the requested one.
+    folder = str(snapshot(name, "dataset"))
+    try:
+        config = _only("configuration", datasets.get_dataset_config_names(folder), name, config)
+        loaded = datasets.load_dataset(folder, config)
+    except (OSError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        raise _not_from_hub(name, error) from error
+    return loaded[_only("split", list(loaded), name, split)]
 
 
 def shipped_table(name: str, config: str | None = None, split: str | None = None) -> pa.Table:
@@ -213,52 +151,60 @@ def shipped_table(name: str, config: str | None = None, split: str | None = None
     return pq.read_table(folder / config / f"{split}.parquet")
 
 
-def _data_from_hub(name: str, config: str | None) -> "datasets.DatasetDict":
-    import datasets
-
-    identifier, revision = split_revision(name)
-    commit = snapshot(name, "dataset", "README.md").name if revision else None
-    # datasets 3 asks whether to run a repository's script; later versions never run scripts.
-    no_code = {"trust_remote_code": False} if int(version("datasets").split(".")[0]) < 4 else {}
-    # Offline, datasets may use the newest cached version instead of the requested one, so each has its own cache.
-    cache = commit and str(Path(datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
-    try:
-        with cached_if_unreachable() as only_cache:
-            builder = (
-                _cached_builder(identifier, config, cache)
-                if only_cache
-                else datasets.load_dataset_builder(
-                    identifier, config, revision=commit, cache_dir=cache, **no_code
-                )
-            )
-            builder.download_and_prepare()
-    except (OSError, RuntimeError) as error:  # RuntimeError: the data set is a script, which is not run
-        raise _not_from_hub(name, error) from error
-    return builder.as_dataset()
+def _only(kind: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
+    if chosen is None and len(choices) == 1:
+        return choices[0]
+    if chosen in choices:
+        return str(chosen)
+    found = f"has several {kind}s" if chosen is None else f"has no {kind} {chosen!r}"
+    raise ValueError(f"{owner!r} {found}; choose one of: {', '.join(choices)}.")
 
 
-def _cached_builder(identifier: str, config: str | None, cache: str | None) -> "datasets.DatasetBuilder":
-    """Return what `datasets` uses where it is offline: the newest copy in its cache.
+# The Hub
+
+
+def split_revision(name: str) -> tuple[str, str | None]:
+    """Split `id@revision`; the revision is None if it is missing.
+
+    >>> split_revision("org/name@v1"), split_revision("org/name")
+    (('org/name', 'v1'), ('org/name', None))
+    """
+    identifier, _, revision = name.partition("@")
+    return identifier, revision or None
+
+
+def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str] = "*") -> Path:
+    """Return the folder with exactly the requested version of a Hub repository, from the cache if possible.
+
+    Args:
+        name: `org/name`, `org/name@revision`.
+        kind: the kind of repository.
+        files: patterns of the required files; the folder may contain others.
 
     Raises:
-        FileNotFoundError: the cache does not have it, or has several configurations.
+        ValueError: the Hub (offline: the cache) does not have it; the message says what to do.
     """
-    from datasets.packaged_modules.cache.cache import Cache
+    from huggingface_hub import constants, snapshot_download
 
+    identifier, revision = split_revision(name)
+    reason = None if constants.HF_HUB_OFFLINE else unreachable()
     try:
-        return Cache(
-            cache_dir=cache,
-            repo_id=identifier,
-            dataset_name=identifier.split("/")[-1],
-            config_name=config,
-            version="auto",
-            hash="auto",
+        return Path(
+            snapshot_download(
+                identifier,
+                repo_type=kind,
+                revision=revision,
+                allow_patterns=files,
+                local_files_only=reason is not None,
+            )
         )
-    except ValueError as error:
-        raise FileNotFoundError(str(error)) from error
+    except OSError as error:  # includes HfHubHTTPError and errors of the cache
+        if reason is not None:
+            raise _not_from_hub(name, f"{reason}, and it is not in the cache") from error
+        raise _not_from_hub(name, error) from error
 
 
-def _not_from_hub(name: str, error: Exception) -> ValueError:
+def _not_from_hub(name: str, error: object) -> ValueError:
     return ValueError(
         f"{name!r} could not be loaded from the Hub: {' '.join(str(error).split()).rstrip('.')}. Check the name, the "
         "revision and the connection; offline, only what was downloaded before can be loaded. What refined-tse ships "
@@ -266,11 +212,31 @@ def _not_from_hub(name: str, error: Exception) -> ValueError:
     )
 
 
-def _only(kind: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
-    if chosen is None and len(choices) == 1:
-        return choices[0]
-    if chosen is None:
-        raise ValueError(f"{owner!r} has several {kind}s; choose one of: {', '.join(choices)}.")
-    if chosen not in choices:
-        raise ValueError(f"{owner!r} has no {kind} {chosen!r}; choose one of: {', '.join(choices)}.")
-    return str(chosen)
+def download(url: str, path: Path | str) -> None:
+    """Write a file from a server to a path; OSError where the server does not answer or refuses."""
+    import requests
+
+    with requests.get(url, stream=True, timeout=30) as answer, open(path, "wb") as file:
+        answer.raise_for_status()
+        file.writelines(answer.iter_content(2**20))
+
+
+def unreachable() -> str | None:
+    """Return why the Hub does not answer within 5 seconds, or None if it answers anything.
+
+    The libraries retry for 20 to 300 seconds.
+    """
+    from huggingface_hub import constants, get_session
+
+    try:
+        session: Any = get_session()
+        session.head(constants.ENDPOINT, timeout=5)
+    except Exception as error:  # the HTTP libraries of huggingface_hub and their errors change
+        return f"the Hub does not answer ({' '.join(str(error).split()) or type(error).__name__})"
+    return None
+
+
+def require_reachable() -> None:
+    """Raise ConnectionError if the Hub does not answer, for what no cache can have."""
+    if reason := unreachable():
+        raise ConnectionError(reason)

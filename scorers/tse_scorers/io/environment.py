@@ -7,30 +7,22 @@ from importlib.metadata import PackageNotFoundError, version
 from .. import __version__
 
 
+@cache
 def environment() -> dict[str, str | None]:
-    """Return the versions and the machine that a result was made with."""
+    """Return the versions and the machine that a result was made with; None for a package that is not installed."""
     import torch
 
-    device = (
-        torch.cuda.get_device_name()
-        if torch.cuda.is_available()
-        else platform.processor() or platform.machine()
-    )
-    return {
+    found: dict[str, str | None] = {
         "python": platform.python_version(),
         "platform": platform.system(),
-        "device": device,
-        **_versions(),
+        "device": torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else platform.processor() or platform.machine(),
+        "refined-tse": __version__,
     }
-
-
-@cache
-def _versions() -> dict[str, str | None]:
-    """Return the versions of packages, which are read from their folders once."""
-    versions: dict[str, str | None] = {"refined-tse": __version__}
     for package in ("torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy"):
         try:
-            versions[package] = version(package)
+            found[package] = version(package)
         except PackageNotFoundError:
-            versions[package] = None
-    return versions
+            found[package] = None
+    return found

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from .environment import environment
 from .files import printable, slug, write_atomically, write_text
 from .rows import IDENTITY, Row, plain
-from .series_order import position
+from .systems import position
 
 RUNS = "runs"
 RECORD_FILE = "record.json"
@@ -201,7 +201,7 @@ def write_parquet(frame: pd.DataFrame, path: Path) -> None:
 def _array(column: "pd.Series[Any]") -> pa.Array:
     """Return a column for Parquet: numbers, booleans and lists of them as they are, all else as text."""
     kind = column.dtype
-    if isinstance(kind, np.dtype) and kind != object:
+    if isinstance(kind, np.dtype) and kind.kind != "O":
         return pa.array(column.to_numpy(), from_pandas=True)
     if not isinstance(kind, pd.StringDtype) and not any(
         isinstance(cell, list | np.ndarray) for cell in column[:1]

@@ -18,8 +18,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     >>> did_you_mean("gpt2", ["tiny-causal"])
     ''
     """
-    by_letters = {_letters(other): other for other in names}
-    close = get_close_matches(_letters(name), by_letters, n=3)
+    # The dashes before options make all of them alike.
+    by_letters = {other.lower().lstrip("-"): other for other in names}
+    close = get_close_matches(name.lower().lstrip("-"), by_letters, n=3)
     return f" Did you mean {' or '.join(by_letters[letters] for letters in close)}?" if close else ""
 
 
@@ -47,8 +48,3 @@ def suggesting_keywords(function: Callable[Parameters, Result]) -> Callable[Para
         return function(*args, **keywords)
 
     return called
-
-
-def _letters(name: str) -> str:
-    """Return what tells names apart: the dashes before options make all of them alike."""
-    return name.lower().lstrip("-")

@@ -1,44 +1,12 @@
-"""How systems are called: one label for each, decided once for all runs that are shown together.
-
-Report, comparison and files of scores all show this label, in every suite alike.
-"""
+"""What models and runs are called where they are shown together, and the order of a model's revisions."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeVar
 
-
-class Identity(NamedTuple):
-    """What a system is: a model in one revision, as one run scored it."""
-
-    run: str
-    model: str
-    revision: str | None
-
-
-def labels(identities: Iterable[Identity]) -> dict[Identity, str]:
-    """Give every system a label: the model's name, `@revision` and ` (run)` where they are needed to tell it apart.
-
-    A revision is added where one run has several revisions of the model, a run where several runs have the label.
-
-    >>> a, b = Identity("a", "org/m", "1"), Identity("b", "org/m", "1")
-    >>> labels([a])[a], labels([a, b])[b], labels([a, Identity("a", "org/m", "2")])[a]
-    ('org/m', 'org/m (b)', 'org/m@1')
-    """
-    systems = list(dict.fromkeys(identities))
-    names = model_names([system.model for system in systems])
-    revisions = Counter((system.run, system.model) for system in systems)
-    series = {model for (_, model), n in revisions.items() if n > 1}
-    name_of = {
-        system: names[system.model] + (f"@{system.revision or 'default'}" if system.model in series else "")
-        for system in systems
-    }
-    shared = Counter(name_of.values())
-    return {
-        system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in name_of.items()
-    }
+Key = TypeVar("Key")
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:
@@ -47,22 +15,7 @@ def run_names(folders: Sequence[Path]) -> list[str]:
     >>> run_names([Path("/x/a/out"), Path("/x/b/out")])
     ['a/out', 'b/out']
     """
-    parts = [folder.resolve().parts for folder in folders]
-    longest = max(map(len, parts), default=1)
-    for length in range(1, longest + 1):
-        names = ["/".join(folder_parts[-length:]) for folder_parts in parts]
-        if len(set(names)) == len(set(parts)):
-            break
-    return names if folders else []
-
-
-def basename(model: str) -> str:
-    """Return the last component of a model's id or path, which names it in the papers' tables.
-
-    >>> basename("google-bert/bert-large-cased"), basename("gpt2-xl")
-    ('bert-large-cased', 'gpt2-xl')
-    """
-    return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
+    return list(_told_apart({n: (folder.resolve().parts, 1) for n, folder in enumerate(folders)}).values())
 
 
 def model_names(models: Iterable[str]) -> dict[str, str]:
@@ -74,26 +27,46 @@ def model_names(models: Iterable[str]) -> dict[str, str]:
     ['EleutherAI/pythia-70m', 'mine', 'gpt2']
     >>> model_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"])
     {'./models/a/gpt2': 'a/gpt2', './models/b/gpt2': 'b/gpt2', 'gpt2': 'gpt2'}
-    >>> model_names(["models/m", "models/m/"])
-    {'models/m': 'models/m', 'models/m/': 'models/m/'}
     """
-    unique = list(dict.fromkeys(models))
-    parts = {model: _parts(model) for model in unique}
-    lengths = {model: 1 if re.match(r"[./~]", model) or _WINDOWS_PATH.match(model) else 2 for model in unique}
+    is_path = re.compile(r"[./~\\]|[A-Za-z]:\\")
+    names = _told_apart(
+        {
+            model: (re.split(r"[/\\]", model.rstrip("/\\")), 1 if is_path.match(model) else 2)
+            for model in models
+        }
+    )
+    # Paths that differ in nothing but a slash at the end keep it.
+    return {model: model if [*names.values()].count(name) > 1 else name for model, name in names.items()}
+
+
+def _told_apart(paths: Mapping[Key, tuple[Sequence[str], int]]) -> dict[Key, str]:
+    """Name paths by their last parts: by the number given, and by more where two would be called alike."""
+    lengths = {key: length for key, (_, length) in paths.items()}
     while True:
-        names = {model: "/".join(parts[model][-lengths[model] :]) for model in unique}
+        names = {key: "/".join(parts[-lengths[key] :]) for key, (parts, _) in paths.items()}
         alike = Counter(names.values())
-        longer = [model for model in unique if alike[names[model]] > 1 and lengths[model] < len(parts[model])]
+        longer = [
+            key for key, (parts, _) in paths.items() if alike[names[key]] > 1 and lengths[key] < len(parts)
+        ]
         if not longer:
-            # Paths that differ in nothing but a slash at the end keep it.
-            return {model: model if alike[name] > 1 else name for model, name in names.items()}
-        lengths |= {model: lengths[model] + 1 for model in longer}
+            return names
+        lengths |= {key: lengths[key] + 1 for key in longer}
 
 
-def _parts(model: str) -> list[str]:
-    if _WINDOWS_PATH.match(model):
-        return re.split(r"[/\\]", model.rstrip("/\\"))
-    return model.rstrip("/").split("/")
+def basename(model: str) -> str:
+    """Return the last component of a model's id or path, which names it in the papers' tables.
+
+    >>> basename("google-bert/bert-large-cased"), basename("gpt2-xl")
+    ('bert-large-cased', 'gpt2-xl')
+    """
+    return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
 
 
-_WINDOWS_PATH = re.compile(r"\\\\|[A-Za-z]:\\")
+def position(revision: str) -> tuple[float, str]:
+    """Return the sort key of a revision, the order of training: the last number in its name, then the name.
+
+    >>> sorted(["step1000", "step64", "main"], key=position)
+    ['step64', 'step1000', 'main']
+    """
+    numbers = re.findall(r"\d+", revision)
+    return (float(numbers[-1]) if numbers else float("inf"), revision)

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
 
-from ..io.bundle import builders_folder
+from ..io.bundle import bundle_folder
 from ..io.files import check_folder
 from ..io.suggestions import unknown_name
 
@@ -59,7 +59,7 @@ def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
 @contextmanager
 def _builders() -> Iterator[ModuleType]:
     """Import the scripts that build data sets; they find each other by their folder."""
-    folder = str(builders_folder())
+    folder = str(bundle_folder("push_scripts"))
     sys.path.insert(0, folder)
     try:
         yield importlib.import_module("build_datasets")

@@ -132,8 +132,11 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
 
 
 def probable_forms(record: Record) -> pd.DataFrame:
-    """Return the most probable words at each gap: `context`, `group`, `prefix`, `suffix`, `rank`, `form`, `probability`,
-    `status` (`correct`, `incorrect`, or "" for a word that is no form of a listed verb)."""
+    """Return the most probable words at each gap.
+
+    The columns are `context`, `group`, `prefix`, `suffix`, `rank`, `form`, `probability`, and `status` (`correct`,
+    `incorrect`, or "" for a word that is no form of a listed verb).
+    """
     table = record.tables["contexts"].read(
         ["context", "group", "number", "prefix", "suffix", "words", "probabilities"]
     )

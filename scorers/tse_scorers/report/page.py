@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..io.files import check_folder, printable, write_text
-from ..io.table_files import write_table
+from ..io.tables import write_table
 from ..results import Results
 from ..runs.comparable import listed, notices
 from ..runs.jobs import not_scored

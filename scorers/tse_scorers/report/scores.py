@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..io.series_order import position
 from ..io.store import Record
+from ..io.systems import position
 from ..results import Results
 from ..runs.comparable import scored_part, usual
 from ..statistics import MIN_RELIABLE_UNITS

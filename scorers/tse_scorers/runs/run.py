@@ -266,7 +266,10 @@ def score_chunks(
 
 def refresh_results(out: Path) -> list[Record]:
     """Compute the averages that another version has made again, write `results.json`, and return the records."""
-    for record in read_records(out):
+    records = read_records(out)
+    if not records:
+        raise ValueError(f"{out} has no results. Make some with `tse run --out {out}`.")
+    for record in records:
         if record.environment.get("refined-tse") != __version__:
             replace(record, rows=rows_of(record, record.read())).write()
     return write_results(out)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.files import read_text
-from ..io.table_files import is_table, require_unreserved
+from ..io.tables import is_table, require_unreserved
 from ..models.scorer import Scorer, ask_sentences, ask_tokens, ask_words
 from ..models.text import refusing_by_row
 from ..suites.data import check, is_hub_id, read, warn_of_white_space

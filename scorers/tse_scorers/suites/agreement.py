@@ -32,7 +32,7 @@ from ..engine.progress import Progress
 from ..io.bundle import shipped_table
 from ..io.store import read_records
 from ..io.suggestions import unknown_name
-from ..io.table_files import (
+from ..io.tables import (
     fingerprint,
     is_table,
     read_table,
@@ -81,10 +81,18 @@ def point(column: str) -> str:
 
 
 POINTS = {column: point(column) for column in score_columns()}
-_WITHOUT = {
-    name: name.replace("ew", "share_without_lemmas", 1) for name in POINTS.values() if name.startswith("ew")
-}
+_WITHOUT = {ew: ew.replace("ew", "share_without_lemmas", 1) for ew in POINTS.values() if ew.startswith("ew")}
 """EW -> the share of contexts without a lemma inside a cut-off, where it has no score."""
+_TEXTS = {
+    "ew": ("EW", "share of listed verbs whose right form is the more probable one"),
+    "mw": ("MW", "share of listed verbs' probability that is on right forms"),
+    "covered_mass": ("", "total probability of the listed verbs' forms"),
+    "share_without_lemmas": ("", "share of contexts without a listed verb"),
+}
+"""Measure of contexts -> label, what it measures."""
+_ADDED = ("context", "subject", "verb", "good", "bad", "logprob_correct", "logprob_incorrect", "tse", "ties",
+          "n_lemmas", "opening", "right", "words", "probabilities")  # fmt: skip
+"""Columns that the tables have besides scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,23 +120,11 @@ class Agreement(Suite):
         ),
         *(
             Measure(
-                name,
-                label={"ew": "EW", "mw": "MW"}.get(name.partition("@")[0], ""),
-                table="contexts",
-                headline=name in ("ew", "mw"),
-                leads=name == "ew",
-                over_lemmas=True,
-                chance=0.5 if name[1:2] == "w" else None,
-                counted="contexts",
-                words={
-                    "ew": "share of listed verbs whose right form is the more probable one",
-                    "mw": "share of listed verbs' probability that is on right forms",
-                    "covered_mass": "total probability of the listed verbs' forms",
-                    "share_without_lemmas": "share of contexts without a listed verb",
-                }[name.partition("@")[0]],
-                why_excluded="no lemma has two single-token forms there",
+                name, label=_TEXTS[base][0], table="contexts", headline=name in ("ew", "mw"), leads=name == "ew",
+                over_lemmas=True, chance=0.5 if base in ("ew", "mw") else None, counted="contexts",
+                words=_TEXTS[base][1], why_excluded="no lemma has two single-token forms there",
             )
-            for name in (*POINTS.values(), *_WITHOUT.values())
+            for name in (*POINTS.values(), *_WITHOUT.values()) for base in [name.partition("@")[0]]
         ),
     )  # fmt: skip
     levels, together, order = ("group",), ("prefix",), ("prefix", "suffix")
@@ -160,15 +156,18 @@ class Agreement(Suite):
 
     # Data.
 
+    @property
+    def _title(self) -> str:
+        return f"The data set {self.config!r}"
+
     def load(self) -> pd.DataFrame:
         """Read the pairs, and check each against the lemma list."""
-        pairs, lemmas, title = self._pairs, self.lemma_list, f"The data set {self.config!r}"
+        pairs, lemmas = self._pairs, self.lemma_list
         if not self._is_named:
-            check_pairs(pairs, title, lemmas.columns.tolist())
-        if not self._is_named or self.lemmas is not None:
-            unknown = check_numbers(pairs, lemmas, title, self.allow_unverified)
-        if not self._is_named:
-            _warn(pairs, unknown)
+            check_pairs(pairs, self._title, lemmas.columns.tolist())
+            _warn(pairs, check_numbers(pairs, lemmas, self._title, self.allow_unverified))
+        elif self.lemmas is not None:
+            check_numbers(pairs, lemmas, self._title, self.allow_unverified)
         defaults = {"construction": pairs["group"], "pair_id": np.arange(len(pairs))}
         pairs = pairs.assign(**{name: values for name, values in defaults.items() if name not in pairs})
         return pairs.drop(columns=["sentence_good", "sentence_bad", "context_id"], errors="ignore")
@@ -177,24 +176,18 @@ class Agreement(Suite):
     def _pairs(self) -> pd.DataFrame:
         """The pairs before they are checked; values of another contrast than number are in `number`, too."""
         if self.source is not None and self.data not in ("newman2021", "blimp"):
-            raise ValueError(
-                f"source is only for data newman2021 and blimp, not {self.dataset!r}; remove it."
-            )
+            raise ValueError("source is only for the data newman2021 and blimp; remove it.")
         if self.source is not None:
             return read_table(Path(self.source) / "blimp_agreement" / self.data / "test.parquet")
         if self._is_named:
             return shipped_table(*DATASETS[self.data]).to_pandas()
         pairs = read(self.data, texts=COLUMNS)
-        require_unreserved(
-            pairs, (*POINTS.values(), *_WITHOUT.values(), *_ADDED), f"The data set {self.config!r}"
-        )
+        require_unreserved(pairs, (*POINTS.values(), *_WITHOUT.values(), *_ADDED), self._title)
         if "masked_text" in pairs and "prefix" not in pairs:
             texts = pairs["masked_text"].astype(str).str.partition(MASK)
-            forms = {"form_correct": pairs["form_grammatical"], "form_incorrect": pairs["form_ungrammatical"]}
-            refuse(
-                texts[1] == "", pairs, f"The data set {self.config!r}", "masked_text", f"a text with {MASK}"
-            )
-            pairs = pairs.assign(prefix=texts[0].str.rstrip(), suffix=texts[2], **forms)
+            refuse(texts[1] == "", pairs, self._title, "masked_text", f"a text with {MASK}")
+            pairs = pairs.rename(columns={"form_grammatical": FORMS[0], "form_ungrammatical": FORMS[1]})
+            pairs = pairs.assign(prefix=texts[0].str.rstrip(), suffix=texts[2])
             pairs = pairs if "group" in pairs else pairs.assign(group="Grew-TSE")
         return pairs.assign(number=pairs["value"]) if "value" in pairs and "number" not in pairs else pairs
 
@@ -206,8 +199,8 @@ class Agreement(Suite):
             values = sorted(self._pairs["value"].dropna().unique().tolist())
             if len(values) != 2:
                 raise ValueError(
-                    f"The data set {self.config!r} has {len(values)} different values in its column 'value'; expected "
-                    "two, each the name of a column of the lemma list. Fix the column, or split the table."
+                    f"{self._title} has {len(values)} different values in its column 'value'; expected two, each the "
+                    "name of a column of the lemma list. Fix the column, or split the table."
                 )
         by_default = "released" if self.forms == "single" else "clean"
         language = CLAMS.get(self.data, by_default) if isinstance(self.data, str) else by_default
@@ -226,11 +219,7 @@ class Agreement(Suite):
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where a scorer does not answer at a gap."""
         if not scorer.can("form_logprobs" if self.forms == "all" else "read_slots"):
-            words = (
-                " It can score words there: use forms='all' (--forms all)."
-                if scorer.can("form_logprobs")
-                else ""
-            )
+            words = " It scores words there: use forms='all' (--forms all)." * scorer.can("form_logprobs")
             raise ValueError(
                 f"EW and MW need the probability of verbs at the gap, which {scorer.name} does not give.{words} A "
                 "suite of sentences, such as minimal_pairs, may fit it."
@@ -240,66 +229,41 @@ class Agreement(Suite):
         """Return contexts, pairs and the lemma list."""
         whole_words, values = self.forms == "all", self.lemma_list.columns
         lemmas = self.lemma_list.set_axis(list(NUMBERS), axis=1)
-        if scorer not in self._listings:  # for all chunks, also where only some gaps open their sentences
-            openings = sorted({*(self.items["prefix"] == "")})
-            self._listings[scorer] = list_lemmas(scorer, lemmas, openings, whole_words)
-        listings, items = self._listings[scorer], items.sort_values(ROW, ignore_index=True)
-        numbers = items["number"].map(dict(zip(values, NUMBERS, strict=True)))
-        scored = score_gaps(
-            scorer,
-            items.assign(number=numbers),
-            lemmas,
-            whole_words,
-            progress,
-            listings=listings,
-            n_words=N_WORDS,
-        )
-        is_first = items["number"] == values[0]
-        ids = pd.util.hash_pandas_object(scored.contexts[[*scorer.context_columns, "number"]], index=False)
+        openings, listings = sorted({*(self.items["prefix"] == "")}), self._listings.setdefault(scorer, {})
+        if not {*openings} <= {*listings}:  # those of all chunks, listed once
+            listings.update(list_lemmas(scorer, lemmas, openings, whole_words))
+        items = items.sort_values(ROW, ignore_index=True)
+        asked = items.assign(number=items["number"].map(dict(zip(values, NUMBERS, strict=True))))
+        scored = score_gaps(scorer, asked, lemmas, whole_words, progress, listings=listings, n_words=N_WORDS)
+        place, keys = scored.rows.pop("context").to_numpy(), [*scorer.context_columns, "number"]
+        ids = pd.util.hash_pandas_object(scored.contexts[keys], index=False).to_numpy().view("i8")
         nouns = map(subject, *(items[name].tolist() for name in ("construction", "prefix", "number")))
+        verb = items["form_correct"].where(items["number"] == values[0], items["form_incorrect"])
+        texts = {side: sentences(items, form) for side, form in zip(("good", "bad"), FORMS, strict=True)}
+        ties = (scored.rows["logprob_correct"] == scored.rows["logprob_incorrect"]).to_numpy()
         pairs = items.assign(
-            context=ids.to_numpy().view("i8")[scored.rows["context"]],
-            subject=list(nouns),
-            verb=items["form_correct"].where(is_first, items["form_incorrect"]),
-            good=sentences(items, "form_correct"),
-            bad=sentences(items, "form_incorrect"),
-            **scored.rows.drop(columns="context"),
-            ties=(scored.rows["logprob_correct"] == scored.rows["logprob_incorrect"]).to_numpy(),
+            context=ids[place], subject=list(nouns), verb=verb, **texts, **scored.rows, ties=ties
         )
-        contexts = scored.contexts.drop(columns=["prefix", "suffix", "number"]).rename(
-            columns=POINTS | {"n_ties": "ties"}
+        contexts = scored.contexts.drop(columns=["prefix", "suffix", "number"])
+        contexts = contexts.rename(columns=POINTS | {"n_ties": "ties"})
+        contexts = contexts.astype(
+            {name: "f4" for name in POINTS.values() if "@" in name and name in contexts}
         )
-        at_cutoffs = [name for name in POINTS.values() if "@" in name and name in contexts]
-        contexts = contexts.astype(dict.fromkeys(at_cutoffs, "float32"))
-        contexts["right"] = [None] * len(contexts)
-        for opening, (places, bits) in scored.right.items():
-            right = np.unpackbits(bits, axis=1, count=len(listings[opening].places)).astype(bool)
-            contexts.loc[places, "right"] = pd.Series(list(right), index=places)
+        right = pd.Series([None] * len(contexts), dtype=object)
+        for opening, (at, bits) in scored.right.items():
+            of_lemmas = np.unpackbits(bits, axis=1, count=len(listings[opening].places)).astype(bool)
+            right[at] = pd.Series([*of_lemmas], index=at)
         first = pairs.drop_duplicates(["context", "group"])
-        about = self._about_contexts(pairs, first).reset_index(drop=True)
-        of_context = contexts.iloc[scored.rows["context"].to_numpy()[first.index]].reset_index(drop=True)
-        listed = [of.lemmas.assign(opening=opening) for opening, of in listings.items()]
+        of_context = contexts.assign(right=right).iloc[place[first.index]].reset_index(drop=True)
         return {
-            "contexts": pd.concat([about, of_context], axis=1),
+            "contexts": pd.concat([_about_contexts(pairs, first), of_context], axis=1),
             "pairs": pairs,
-            "lemmas": pd.concat(listed),
+            "lemmas": pd.concat([listings[opening].lemmas.assign(opening=opening) for opening in openings]),
         }
 
     @cached_property
     def _listings(self) -> "WeakKeyDictionary[Scorer, dict[bool, Listing]]":
         return WeakKeyDictionary()
-
-    def _about_contexts(self, pairs: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
-        """Return what is known of contexts besides scores; of own columns, what all of its pairs agree in."""
-        always = ["context", "group", "prefix", "suffix", "number", "construction", "subject", ROW]
-        always += [WEIGHT] if WEIGHT in pairs else []
-        own = [name for name in pairs if name not in (*always, *self.known, *FORMS, *_ADDED)]
-        of_pairs = pairs.groupby(["context", "group"], sort=False)
-        agree = of_pairs[own].nunique(dropna=False).eq(1).reset_index(drop=True) if own else pd.DataFrame()
-        about = first[[*always, *own]].reset_index(drop=True)
-        return about.assign(
-            **{name: about[name].where(agree[name], None) for name in own if not agree[name].all()}
-        )
 
     # Scores.
 
@@ -313,24 +277,23 @@ class Agreement(Suite):
     @classmethod
     def once(cls, items: pd.DataFrame, measure: Measure) -> Places:
         """Count a context once in `all`; of pairs, each."""
-        return (
-            np.arange(len(items)) if measure.name == "tse" else np.flatnonzero(~items["context"].duplicated())
-        )
+        return np.flatnonzero((measure.name == "tse") | ~items["context"].duplicated())
 
     @classmethod
     def units(cls, items: pd.DataFrame, measure: Measure, level: str) -> Units:
         """Return subject nouns, for TSE crossed with verbs (and for EW with lemmas, see `cells`)."""
-        strata, is_released = (
-            items["construction"].to_numpy(),
-            items["construction"].isin(list(SUBJECTS)).all(),
-        )
+        strata = items["construction"].to_numpy()
+        is_released = items["construction"].isin(list(SUBJECTS)).all()
         if (own := own_units(items, "prefix")) is not None:
             name, labels = own
         elif not is_released and level == ALL and items["group"].nunique() >= MANY_GROUPS:
             name, labels, strata = "groups", items["group"].to_numpy(), np.zeros(len(items), int)
         else:
             name, labels = "subject nouns" if is_released else "left contexts", items["subject"].to_numpy()
-        name += {"tse": " x verbs", "ew": " x lemmas"}.get(measure.name, "")
+        is_crossed = (
+            measure.name == "ew" and items["opening"].nunique() == 1
+        )  # else there are two lists of lemmas
+        name += " x verbs" if measure.name == "tse" else " x lemmas" if is_crossed else ""
         crossed = items["verb"].to_numpy() if measure.name == "tse" else None
         return Units(labels, name, crossed, strata, weights=weights_of(items))
 
@@ -339,7 +302,7 @@ class Agreement(Suite):
         cls, sides: Sequence[pd.DataFrame], measure: Measure, units: Units, condition: Any = None
     ) -> tuple[list[Any], Units, Any]:
         """Return nouns x lemmas for EW, where all contexts have one list: lemmas are units of it, too."""
-        if measure.name != "ew" or any(items["n_lemmas"].nunique() != 1 for items in sides):
+        if not units.name.endswith(" x lemmas"):
             return super().cells(sides, measure, units, condition)
         return by_lemma([outcomes(items) for items in sides], units, condition)
 
@@ -387,57 +350,51 @@ class Agreement(Suite):
         return found
 
 
-_ADDED = ("context", "subject", "verb", "good", "bad", "logprob_correct", "logprob_incorrect", "tse", "ties",
-          "n_lemmas", "opening", "right", "words", "probabilities")  # fmt: skip
-"""Columns that the tables have besides scores."""
+def _about_contexts(pairs: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
+    """Return what is known of contexts besides scores; of the user's own columns, what all of its pairs agree in."""
+    always = ["context", *COLUMNS[:3], "number", "construction", "subject", ROW]
+    always += [WEIGHT] if WEIGHT in pairs else []
+    own = [name for name in pairs if name not in (*always, *Agreement.known, *FORMS, *_ADDED)]
+    about, of_context = (
+        first[[*always, *own]].reset_index(drop=True),
+        pairs.groupby(["context", "group"], sort=False),
+    )
+    for name in own:
+        agree = of_context[name].nunique(dropna=False).eq(1).to_numpy()
+        about[name] = about[name] if agree.all() else about[name].where(agree, None)
+    return about
 
 
 # ---- data -------------------------------------------------------------------------------------------------
 
 
 def load_lemmas(lemmas: Any = "released", values: Sequence[str] = NUMBERS) -> pd.DataFrame:
-    """Load a lemma list.
+    """Return a lemma list, a column of forms for each value.
 
     Args:
         lemmas: the name of a shipped list, a table, or an output folder: the lemmas that all of its models score.
-        values: the names of the columns of forms.
-
-    Returns:
-        These columns.
+        values: the names of the columns.
 
     Raises:
         ValueError: there is no such list, or it lacks a column or rows, or repeats a lemma.
     """
     title = "The lemma list" + (f" {str(lemmas)!r}" if isinstance(lemmas, str | Path) else "")
-    if isinstance(lemmas, str | Path) and (Path(lemmas) / "runs").is_dir():
-        frame = common_lemmas(Path(lemmas), values)
-    elif lemmas in LEMMA_LISTS if isinstance(lemmas, str) else False:
+    if isinstance(lemmas, str) and lemmas in LEMMA_LISTS:
         frame = shipped_table("verb_lemmas", lemmas).to_pandas()
+    elif isinstance(lemmas, str | Path) and (Path(lemmas) / "runs").is_dir():
+        records = [
+            record for record in read_records(Path(lemmas)) if record.signature["suite"] == Agreement.name
+        ]
+        lists = [scored_lemmas(record.tables["lemmas"].read()) for record in records]
+        common = reduce(lambda one, other: one.intersection(other, sort=False), lists) if lists else []
+        frame = pd.DataFrame([*common], columns=list(values))
     elif isinstance(lemmas, str) and not is_table(lemmas) and not is_hub_id(lemmas):
         raise ValueError(unknown_name("lemma list", lemmas, LEMMA_LISTS, "a table, or an output folder"))
     else:
         frame = read(lemmas, texts=values)
-    check(frame, title, texts=values)
-    frame = frame[list(values)]
-    refuse(
-        frame.duplicated(),
-        frame,
-        title,
-        str(frame.columns[0]),
-        "each lemma once, since each has the same weight",
-    )
-    return frame.reset_index(drop=True)
-
-
-def common_lemmas(folder: Path, values: Sequence[str] = NUMBERS) -> pd.DataFrame:
-    """Return the lemmas that all models of an output folder score, as columns of these names."""
-    records = [record for record in read_records(folder) if record.signature["suite"] == Agreement.name]
-    if not records:
-        raise ValueError(f"{folder} has no results of the suite agreement, whose lemmas could be used.")
-    common = scored_lemmas(records[0].tables["lemmas"].read())
-    for record in records[1:]:
-        common = common.intersection(scored_lemmas(record.tables["lemmas"].read()), sort=False)
-    return common.to_frame(index=False).set_axis(list(values), axis=1)
+    frame = check(frame, title, texts=values)[list(values)].reset_index(drop=True)
+    refuse(frame.duplicated(), frame, title, values[0], "each lemma once, since each has the same weight")
+    return frame
 
 
 def check_pairs(pairs: pd.DataFrame, title: str, values: Sequence[str] = NUMBERS) -> None:
@@ -461,32 +418,32 @@ def check_pairs(pairs: pd.DataFrame, title: str, values: Sequence[str] = NUMBERS
 def check_numbers(
     pairs: pd.DataFrame, lemmas: pd.DataFrame, title: str, allow_unverified: bool = False
 ) -> "pd.Series[bool]":
-    """Return which pairs have verbs whose number is unknown; ValueError where one contradicts the lemma list.
+    """Return which pairs have no verb in the lemma list; ValueError where a verb has the other number there.
 
-    Forms that stand in both columns of the list say nothing.
+    Forms that are in both columns of the list say nothing.
 
     Args:
         pairs: `form_correct`, `form_incorrect` and `number`, the name of a column of `lemmas`.
         lemmas: two columns of forms.
         title: of the table, for messages.
-        allow_unverified: accept pairs none of which is known.
+        allow_unverified: accept pairs none of which has a verb in the list.
     """
-    first, second = lemmas.columns
-    sign = np.where(pairs["number"] == first, 1, -1)
-    listed = [set(lemmas[name].str.lower()) for name in (first, second)]
-    known = {form: (form in listed[0]) - (form in listed[1]) for form in listed[0] | listed[1]}
-    correct, incorrect = (pairs[form].str.lower().map(known).fillna(0).to_numpy(int) * sign for form in FORMS)
-    for form, contradicts in (("form_correct", correct < 0), ("form_incorrect", incorrect > 0)):
-        expected = f"a form that fits the number {first} or {second} of its row, as the lemma list has it"
-        refuse(
-            contradicts, pairs, title, form, f"{expected}. Fix the numbers, the verbs, or the list (--lemmas)"
+    first, second = ({*lemmas[name].str.lower()} for name in lemmas)
+    names = " or ".join(map(str, lemmas))
+    known = {form: (form in first) - (form in second) for form in first | second}
+    sign, unknown = np.where(pairs["number"] == lemmas.columns[0], 1, -1), pd.Series(True, index=pairs.index)
+    for form, side in zip(FORMS, (1, -1), strict=True):
+        evidence = pairs[form].str.lower().map(known).fillna(0) * sign * side
+        expected = (
+            f"a {form[5:]} form for the number of its row ({names}), as the lemma list (--lemmas) has it"
         )
-    unknown = pd.Series((correct == 0) & (incorrect == 0), index=pairs.index)
+        refuse(evidence < 0, pairs, title, form, expected)
+        unknown &= evidence == 0
     if unknown.all() and not allow_unverified:
         raise ValueError(
-            f"{title} has no verb that is in the lemma list (the first row has {pairs['form_correct'].iloc[0]!r} and "
-            f"{pairs['form_incorrect'].iloc[0]!r}), so its numbers cannot be checked. Name a list with columns {first} "
-            f"and {second} (--lemmas FILE), or accept the numbers as they are (--allow-unverified)."
+            f"{title} has no verb that is in the lemma list (row 1: {' / '.join(pairs[[*FORMS]].iloc[0])}), so its "
+            f"numbers cannot be checked. Name a list with the columns {names} (--lemmas FILE), or accept them as they "
+            "are (--allow-unverified)."
         )
     return unknown
 

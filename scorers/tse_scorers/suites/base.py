@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from ..engine.progress import Progress
 from ..io.files import slug
 from ..io.suggestions import did_you_mean
-from ..io.table_files import fingerprint
+from ..io.tables import fingerprint
 from ..models.options import check_options
 from ..models.scorer import Scorer
 from ..statistics import Estimate, Units, mean, means
@@ -352,7 +352,7 @@ class Suite(ABC):
         return {
             name: value if isinstance(value, str | int | float | list) else name_of(value, name)
             for name, (value, default) in values.items()
-            if name != "data" and value is not default and value != default
+            if name != "data" and value is not default and not (np.isscalar(value) and value == default)
         }
 
     def asked(self) -> Row:
@@ -410,10 +410,10 @@ class Suite(ABC):
             return np.arange(len(items))
         return items.groupby(list(self.together), sort=False, dropna=False).ngroup().to_numpy()
 
-    def chunks(self) -> list[pd.DataFrame]:
+    def chunks(self, at_least: int = 1) -> list[pd.DataFrame]:
         """Cut the items, neighbours in `order`, by the data alone; no whole (`together`) is parted."""
         items = self.items.sort_values([*self.order, ROW], kind="stable") if self.order else self.items
-        n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), 1)
+        n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), at_least)
         whole = pd.factorize(self.wholes(items))[0]
         items, whole = (
             items.iloc[np.argsort(whole, kind="stable")],

@@ -16,7 +16,8 @@ import pandas as pd
 
 from ..io.bundle import load_data
 from ..io.files import read_text
-from ..io.table_files import READERS, fingerprint, is_table, read_table, require_columns, require_words
+from ..io.tables import fingerprint, is_table, read_table, require_columns, require_words, tables_in
+from ..io.tables import refuse as refuse
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
@@ -64,13 +65,7 @@ def columns_of(data: Any) -> list[str]:
     """
     if isinstance(data, str | Path) and not is_hub_id(data):
         path = Path(data)
-        if path.is_dir():
-            tables = sorted(
-                file for file in [*path.iterdir(), *path.glob("data/*")] if file.suffix in READERS
-            )
-            if not tables:
-                raise ValueError(f"There are no tables in {path}; expected files such as CSV or JSON lines.")
-            path = tables[0]
+        path = tables_in(path)[0]
         if path.suffix == ".json" and path.is_file() and (text := read_text(path)).lstrip().startswith("{"):
             with suppress(
                 ValueError, RecursionError
@@ -111,20 +106,6 @@ def check(
     for column, values in (among or {}).items():
         refuse(~frame[column].isin(list(values)), frame, title, column, " or ".join(map(str, values)))
     return frame
-
-
-def refuse(
-    wrong: "pd.Series[bool] | np.ndarray", frame: pd.DataFrame, title: str, column: str, expected: str
-) -> None:
-    """Raise ValueError for the first row that is marked as wrong."""
-    wrong = np.asarray(wrong, dtype=bool)
-    if wrong.any():
-        row = int(wrong.argmax())
-        got = frame[column].iloc[row]
-        got = got.item() if hasattr(got, "item") else got
-        raise ValueError(
-            f"{title} has {got!r:.80} in column {column!r} of row {row + 1}; expected {expected}."
-        )
 
 
 def warn(marked: "pd.Series[bool] | np.ndarray", texts: Sequence[Any], what: str, advice: str) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..engine.plan import Indices
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules
-from ..models.scorer import Logprobs, Scorer, Slot, checked
+from ..models.scorer import Scorer, Slot, checked
 from ..models.text import capitalized
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 NUMBERS = ("singular", "plural")
 MEASURES = ("ew", "mw", "covered_mass")
 SCORED = ""
-EQUAL, UNKNOWN, SEVERAL, UNLIKE = REASONS = ("equal forms", "unknown", "several tokens", "different lengths")
+EQUAL, UNKNOWN, SEVERAL, UNLIKE = ("equal forms", "unknown", "several tokens", "different lengths")
 """Why a lemma is not scored. `different lengths`: a masked model has to be told the number of pieces, and probabilities
 given different numbers are not comparable."""
 WORDS_AT_ONCE = 1 << 24
 """Log-probabilities of whole words that are held at once: 128 MiB."""
+definitions: Any = metric_modules("refined_tse").definitions
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Listing:
 
     Attributes:
         lemmas: the whole list: `singular`, `plural`, `n_tokens_singular` and `n_tokens_plural` (0 for an unknown word),
-            `excluded` (one of `REASONS`, or `SCORED`).
+            `excluded` (why a lemma is not scored, or `SCORED`).
         places: (scored,) the scored lemmas in the list.
         ids: (2, scored) tokens of their singulars and plurals; of whole words, their places among `forms`.
         forms: the different forms of the scored lemmas, where these are whole words.
@@ -77,7 +78,7 @@ def score_gaps(
     whole_words: bool = False,
     progress: Progress | None = None,
     cutoffs: bool = True,
-    listings: "Mapping[bool, Listing] | None" = None,
+    listings: Mapping[bool, Listing] | None = None,
     n_words: int = 0,
 ) -> ScoredGaps:
     """Ask a model about each different gap once.
@@ -90,7 +91,7 @@ def score_gaps(
         progress: called with (tokens done, tokens in all).
         cutoffs: score at all cut-offs; whole words have none.
         listings: what `list_lemmas` returned for this model, where several calls share it.
-        n_words: how many of the most probable words of each gap are returned; there are none of whole words.
+        n_words: how many of the most probable words of each gap are returned; none where whole words are scored.
 
     Raises:
         ValueError: the model can score no lemma, or a text is too long for it.
@@ -99,7 +100,9 @@ def score_gaps(
     _, first = np.unique(context, return_index=True)
     contexts = data[["prefix", "suffix", "number"]].iloc[first].reset_index(drop=True)
     contexts["opening"] = contexts["prefix"] == ""
-    slots = [Slot(*texts) for texts in contexts[["prefix", "suffix"]].itertuples(index=False)]
+    slots = [
+        Slot(*texts) for texts in zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
+    ]
     is_singular, opens = (contexts["number"] == "singular").to_numpy(), contexts["opening"].to_numpy()
     openings = np.unique(opens).tolist()
     listings = listings or list_lemmas(scorer, lemmas, openings, whole_words)
@@ -110,24 +113,32 @@ def score_gaps(
     n_own_tokens = np.zeros(own.shape, np.int64)
     parts, right = [], {}
     for opening in openings:
-        listing = listings[opening]
-        at, lengths = np.flatnonzero(opens == opening), _lengths(scorer, verbs, opening, whole_words)
+        listing, at = listings[opening], np.flatnonzero(opens == opening)
+        some, lengths = [slots[place] for place in at], _lengths(scorer, verbs, opening, whole_words)
         known = np.flatnonzero(lengths)
-        some, numbers = [slots[place] for place in at], is_singular[at]
+        known_verbs = [verbs[place] for place in known]
         n_own_tokens[at] = lengths
         if whole_words:
-            records = _read_words(scorer, some, listing, numbers, [verbs[place] for place in known], progress)
+            records = _score_words(scorer, some, listing, is_singular[at], known_verbs, progress)
         else:
-            words = [capitalized(verbs[place]) if opening else verbs[place] for place in known]
-            verb_ids = scorer.single_token_ids(words, opening)
+            verb_ids = scorer.single_token_ids(
+                [*map(capitalized, known_verbs)] if opening else known_verbs, opening
+            )
             _require_own_tokens(scorer, verb_ids)
-            reader = GapReader(listing.ids, numbers, verb_ids, cutoffs, min(n_words, scorer.vocabulary_size))
+            reader = GapReader(
+                listing.ids, is_singular[at], verb_ids, cutoffs, min(n_words, scorer.vocabulary_size)
+            )
             records = scorer.read_slots(some, reader, progress)
         own[np.ix_(at, known)] = records["verbs"]
         columns = score_columns(whole_words or not cutoffs)
-        scores = {name: records[measure][:, of] for name, (measure, of) in columns.items()}
+        scores: dict[str, Any] = {name: records[measure][:, of] for name, (measure, of) in columns.items()}
+        if records["tokens"].shape[1]:
+            scores |= {
+                "words": _texts(scorer, records["tokens"]),
+                "probabilities": [*records["probabilities"]],
+            }
         counts = {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
-        parts.append(contexts.iloc[at].assign(**scores, **counts, **_words(scorer, records)))
+        parts.append(contexts.iloc[at].assign(**scores, **counts))
         right[opening] = at, records["right"]
     rows = pd.DataFrame({"context": context}, index=data.index)
     if len(verbs):
@@ -139,8 +150,7 @@ def score_gaps(
         if whole_words and "suffix" in scorer.context_columns:  # P(length) is unknown
             n_tokens = n_own_tokens[context[:, None], places]
             comparable &= n_tokens[:, 0] == n_tokens[:, 1]
-        is_right = _definitions().is_correct(logprobs[:, 0], logprobs[:, 1])
-        rows["tse"] = np.where(comparable, is_right, np.nan)
+        rows["tse"] = np.where(comparable, definitions.is_correct(*logprobs.T), np.nan)
     return ScoredGaps(pd.concat(parts).sort_index(), rows, listings, right)
 
 
@@ -149,7 +159,7 @@ def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:
 
     With `whole`, the whole distribution is the only cut-off.
     """
-    cutoffs = [("top", 1.0)] if whole else _definitions().CUTOFFS
+    cutoffs = [("top", 1.0)] if whole else definitions.CUTOFFS
     return {
         f"{measure}_{side}_{cutoff:g}": (measure, place)
         for measure in MEASURES
@@ -237,6 +247,13 @@ def _lengths(scorer: Scorer, forms: list[str], opening: bool, whole_words: bool 
     return np.where(scorer.single_token_ids(words, opening) >= 0, 1, 0)
 
 
+def _texts(scorer: Scorer, tokens: Indices) -> list[NDArray[Any]]:
+    """Return the texts of tokens without the space before them, an array for each row."""
+    different, places = np.unique(tokens, return_inverse=True)
+    texts = [text.strip() or repr(text) for text in map(scorer.token_text, different.tolist())]
+    return [*np.array(texts, dtype=object)[places.reshape(tokens.shape)]]
+
+
 class GapReader:
     """Reduces distributions at gaps to records: scores, which lemmas are right, own verbs, most probable tokens.
 
@@ -248,8 +265,6 @@ class GapReader:
         n_words: how many of the most probable tokens are kept.
     """
 
-    fingerprint: str | None = None
-
     def __init__(
         self,
         ids: Indices,
@@ -258,80 +273,49 @@ class GapReader:
         cutoffs: bool = True,
         n_words: int = 0,
     ) -> None:
-        self.dtype = _record(
-            ids.shape[1], len(verb_ids), len(score_columns(not cutoffs)) // len(MEASURES), n_words
-        )
+        n_cutoffs = len(definitions.CUTOFFS) if cutoffs else 1
+        self.dtype = _record(ids.shape[1], len(verb_ids), n_cutoffs, n_words)
         self._ids, self._is_singular, self._verb_ids = ids, is_singular, verb_ids
-        self._cutoffs, self._n_words = cutoffs, n_words
-        self._repeated = _definitions().repeated_forms(ids)
+        self._cutoffs, self._n_words, self._repeated = cutoffs, n_words, definitions.repeated_forms(ids)
 
     def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
         """Return the records of these gaps."""
         import torch
 
-        if not np.array_equal(at, np.arange(len(logits))):
-            logits = logits[torch.from_numpy(at).to(logits.device)]
-        if logits.device.type == "mps":
-            logits = logits.cpu()  # it has no float64
-        arrays: tuple[Any, ...] = (
-            logits,
-            *(torch.from_numpy(of).to(logits.device) for of in (self._ids, self._is_singular[answers])),
-        )
-        if logits.device.type == "cpu":  # numpy sorts much faster there
-            arrays = tuple(array.numpy() for array in arrays)
+        logits = logits[torch.from_numpy(at).to(logits.device)]
+        logits = logits.cpu() if logits.device.type == "mps" else logits  # mps has no float64
+        asked = self._ids, self._is_singular[answers]
         if self._cutoffs:
-            scores = _definitions().gap_scores(*arrays, self._repeated, threads=torch.get_num_threads())
-            log_normalizer = scores.log_normalizer
+            scores = definitions.gap_scores(logits, *asked, self._repeated, threads=torch.get_num_threads())
+            log_normalizer = torch.as_tensor(scores.log_normalizer)
         else:
-            normalizer = torch.logsumexp(logits.double(), dim=1, keepdim=True)
-            log_normalizer = normalizer.numpy() if logits.device.type == "cpu" else normalizer
-            logprobs = arrays[0][:, arrays[1]] - log_normalizer[:, :, None]
-            scores = _definitions().whole_scores(logprobs, arrays[2], self._repeated)
-        records = _filled(scores, self.dtype)
-        records["verbs"] = torch.as_tensor(arrays[0][:, self._verb_ids] - log_normalizer).cpu()
-        if self._n_words:
-            top = logits.topk(self._n_words, dim=1)
-            records["tokens"] = top.indices.cpu()
-            records["probabilities"] = (top.values - torch.as_tensor(log_normalizer)).exp().cpu()
-        return records
+            ids, is_singular = (torch.from_numpy(of).to(logits.device) for of in asked)
+            log_normalizer = torch.logsumexp(logits.double(), dim=1, keepdim=True)
+            logprobs = logits[:, ids] - log_normalizer[:, :, None]
+            scores = definitions.whole_scores(logprobs, is_singular, self._repeated)
+        top = logits.topk(self._n_words, dim=1)
+        return _filled(
+            self.dtype,
+            scores,
+            logits[:, self._verb_ids] - log_normalizer,
+            top.indices,
+            (top.values - log_normalizer).exp(),
+        )
 
 
-def _words(scorer: Scorer, records: NDArray[Any]) -> dict[str, list[Any]]:
-    """Return the columns of the most probable words; none where they were not kept."""
-    tokens = records["tokens"]
-    if not tokens.shape[1]:
-        return {}
-    different, places = np.unique(tokens, return_inverse=True)
-    texts = [scorer.token_text(token) for token in different.tolist()]
-    shown = np.array([text.strip() or repr(text) for text in texts], dtype=object)
-    return {
-        "words": list(shown[places.reshape(tokens.shape)]),
-        "probabilities": list(records["probabilities"]),
-    }
-
-
-def _read_words(
-    scorer: Scorer,
-    slots: list[Slot],
-    listing: Listing,
-    is_singular: NDArray[np.bool_],
-    verbs: list[str],
+def _score_words(
+    scorer: Scorer, slots: list[Slot], listing: Listing, is_singular: NDArray[np.bool_], verbs: list[str],
     progress: Progress | None,
-) -> NDArray[Any]:
+) -> NDArray[Any]:  # fmt: skip
     """Return the records of gaps where whole words are scored."""
     forms = list(dict.fromkeys([*listing.forms, *verbs]))
-    at_verbs = [forms.index(verb) for verb in verbs]
+    at_verbs, repeated = [forms.index(verb) for verb in verbs], definitions.repeated_forms(listing.ids)
     dtype, parts = _record(listing.ids.shape[1], len(verbs), 1), []
     for part in np.array_split(np.arange(len(slots)), max(1, len(slots) * len(forms) // WORDS_AT_ONCE)):
-        some = [slots[place] for place in part]
-        logprobs: Logprobs = checked(
-            scorer, scorer.form_logprobs(some, forms, progress), (len(some), len(forms))
-        )
-        repeated = _definitions().repeated_forms(listing.ids)
-        scores = _definitions().whole_scores(logprobs[:, listing.ids], is_singular[part], repeated)
-        records = _filled(scores, dtype)
-        records["verbs"] = logprobs[:, at_verbs]
-        parts.append(records)
+        answers = scorer.form_logprobs([slots[place] for place in part], forms, progress)
+        logprobs = checked(scorer, answers, (len(part), len(forms)))
+        scores = definitions.whole_scores(logprobs[:, listing.ids], is_singular[part], repeated)
+        parts.append(_filled(dtype, scores, logprobs[:, at_verbs]))
     return np.concatenate(parts)
 
 
@@ -343,17 +327,17 @@ def _record(n_lemmas: int, n_verbs: int, n_cutoffs: int, n_words: int = 0) -> np
     return np.dtype([*scores, ("ties", "i4"), right, verbs, *words])
 
 
-def _filled(scores: Any, dtype: np.dtype) -> NDArray[Any]:
-    """Return records with the scores of contexts."""
+def _filled(dtype: np.dtype, scores: Any, *more: Any) -> NDArray[Any]:
+    """Return records with the scores of contexts, and what follows `right` in them."""
     import torch
 
-    ew, mw, covered_mass, logprob = (np.asarray(torch.as_tensor(part).cpu()) for part in scores[:4])
+    ew, mw, covered, logprob, *rest = (
+        np.asarray(torch.as_tensor(part).cpu()) for part in (*scores[:4], *more)
+    )
     records = np.zeros(len(ew), dtype)
-    records["ew"], records["mw"], records["covered_mass"] = ew, mw, covered_mass
+    records["ew"], records["mw"], records["covered_mass"] = ew, mw, covered
     records["ties"] = (logprob[:, 0] == logprob[:, 1]).sum(axis=1)
-    records["right"] = np.packbits(_definitions().is_correct(logprob[:, 0], logprob[:, 1]), axis=1)
+    records["right"] = np.packbits(definitions.is_correct(logprob[:, 0], logprob[:, 1]), axis=1)
+    for name, values in zip(("verbs", "tokens", "probabilities"), rest, strict=False):
+        records[name] = values
     return records
-
-
-def _definitions() -> Any:
-    return metric_modules("refined_tse").definitions

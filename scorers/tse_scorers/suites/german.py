@@ -21,7 +21,7 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.bundle import bundle_path, metric_modules, shipped_table
-from ..io.table_files import require_columns
+from ..io.tables import require_columns
 from ..models.scorer import Scorer, ask_sentences
 from ..statistics import Estimate, Units, correlation, enough_units
 from .base import ALL, ROW, Measure, Row, Suite, Tables, Text

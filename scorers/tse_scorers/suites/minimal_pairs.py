@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules, split_revision
-from ..io.files import require_exists, slug
-from ..io.table_files import require_text, require_unreserved
+from ..io.files import slug
+from ..io.tables import require_text, require_unreserved
 from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
 from ..statistics import Units
 from . import pair_sets
 from .base import ALL, WEIGHT, Measure, Row, Suite, Tables, Text, own_units
-from .data import DataWarning, check, is_hub_id, name_of, own_levels, read, warn, warn_of_white_space
+from .data import DataWarning, check, is_hub_id, name_of, own_levels, read, refuse, warn, warn_of_white_space
 from .prefixes import COLUMNS, QUERIES, critical_word, shared_start, with_prefixes
 
 Method = Literal["full", "one_prefix", "two_prefix"]
@@ -42,6 +42,8 @@ METHODS = {
     "two_prefix": ("accuracy@two_prefix", "pairs whose word is more probable after the right beginning"),
 }
 """Method -> its measure, and of which pairs it is the share."""
+ASKED = {"full": (("", "good"), ("", "bad")), **QUERIES}
+"""Method -> the columns with what is before, and the text, of the good and of the bad side."""
 RENAMED = {
     "UID": "paradigm",
     "linguistics_term": "phenomenon",
@@ -106,8 +108,8 @@ class MinimalPairs(Suite):
     text = Text(
         question="Does the model find the acceptable one of two sentences more probable?",
         lede=(
-            "Each item is a pair of sentences that differ in little, one acceptable and one not. We count how often the "
-            "model gives the acceptable one the higher probability."
+            "Each item is a pair of sentences that differ in little, one acceptable and one not. We count how often "
+            "the model gives the acceptable one the higher probability."
         ),
         terms={
             "Accuracy": "The share of pairs in which the acceptable sentence is the more probable one. Ties and pairs "
@@ -127,109 +129,71 @@ class MinimalPairs(Suite):
         if self._set is None and unused:
             raise ValueError(f"{unused} has no effect on {name_of(self.data)}; remove it.")
         pairs = pd.concat([self._pairs(*table) for table in self._tables()], ignore_index=True)
-        pairs = pairs.drop(
-            columns=[level for level in self.levels if level in pairs and pairs[level].isna().all()]
-        )
+        empty = [level for level in self.levels if level in pairs and pairs[level].isna().all()]
+        pairs = pairs.drop(columns=empty)
         if "context" in pairs:  # perhaps only in one of the files
             pairs["context"] = pairs["context"].fillna("")
             require_text(pairs, ("context",), "The table")
-        if (twice := pairs.duplicated(["paradigm", "pair_id"])).any():
-            first = pairs[twice].iloc[0]
-            raise ValueError(
-                f"The pair {first['pair_id']} of {first['paradigm']} occurs twice; expected each pair once. Give each "
-                "pair of a paradigm its own number, and remove copies of files from the folder."
-            )
-        supported = {method: pairs.pop(f"{method}_method").astype(bool) for method in QUERIES}
-        for method, marks in supported.items():
-            if marks.any() and method in (self.methods or METHODS):
+        numbers = pairs["paradigm"] + " " + pairs["pair_id"].astype(str)
+        refuse(numbers.duplicated(), numbers.to_frame("pair_id"), "The data", "pair_id", "each pair once")
+        asked = self.methods or METHODS
+        for method in QUERIES:
+            marks = pairs.pop(f"{method}_method").astype(bool)
+            if marks.any() and method in asked:
                 pairs[f"{method}_method"] = marks
             else:
                 pairs = pairs.drop(columns=[*COLUMNS[method]])
-        if (
-            self.methods
-            and "full" not in self.methods
-            and not any(f"{of}_method" in pairs for of in self.methods)
-        ):
+        if not any(method == "full" or f"{method}_method" in pairs for method in asked):
             raise ValueError(
-                f"No paradigm here supports {' or '.join(self.methods)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
+                f"No paradigm here supports {' or '.join(asked)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
                 "Every paradigm supports the method 'full'."
             )
         if self._set is None:
-            self._warn(pairs)
+            warn_of_odd_pairs(pairs, own_levels(pairs, {*self.known, *self.levels, *SIDES}))
         elif self._set.is_blimp and not is_blimp(pairs):
-            other = next(name for name in pairs["paradigm"] if name not in _blimp_paradigms())
             raise ValueError(
-                f"source names a copy of BLiMP, but {self.source} holds other pairs, for instance of {other!r}. Name your "
-                f"own pairs as data: {self.source}."
+                f"{self.source} is no copy of BLiMP. Name pairs of your own as data, not as source."
             )
         return pairs
 
     def _tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the tables that the data consist of, each with its name."""
+        path = Path(self.data) if isinstance(self.data, str | Path) else None
         if self._set is not None:
             yield from pair_sets.load_set(self.data, self.configs, self.source)
-        elif isinstance(self.data, str | Path) and Path(self.data).is_dir():
-            folder = Path(self.data)
-            paths = sorted(folder.glob("*.jsonl")) or sorted(folder.glob("data/*.jsonl"))
-            if not paths:
+        elif path is not None and path.is_dir():
+            files = sorted(path.glob("*.jsonl")) or sorted(path.glob("data/*.jsonl"))
+            if not files:
                 raise ValueError(
-                    f"There are no *.jsonl files in {folder}. Name a folder with BLiMP's, or a table of yours."
+                    f"There are no *.jsonl files in {path}. Name a folder with BLiMP's, or a table."
                 )
-            yield from ((str(path), read(path)) for path in paths)
+            yield from ((str(file), read(file)) for file in files)
         else:
-            if isinstance(self.data, str) and "." not in self.data and not is_hub_id(self.data):
-                if not Path(self.data).exists():
-                    pair_sets.find_set(self.data)  # says which there are
-            if isinstance(self.data, Path):
-                require_exists(self.data)
+            if path is not None and not (path.suffix or path.exists() or is_hub_id(self.data)):
+                pair_sets.find_set(str(self.data))  # says which there are
             yield name_of(self.data), read(self.data)
 
     def _pairs(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a table as items; without `UID`, it is one paradigm by its name, but not by one of BLiMP's."""
-        known = _blimp_paradigms()
+        known: dict[str, tuple[str, str]] = _metric().BLIMP_PARADIGMS
         if "UID" not in frame:
             stem = Path(name).stem
             frame = frame.assign(UID=f"my_{stem}" if stem in (ALL, *known) else stem)
         is_known = frame["UID"].map(lambda uid: isinstance(uid, str) and uid in known)
         labels = [] if is_known.all() else [of for of in ("linguistics_term", "field") if of in frame]
         frame = check(frame, name, texts=("UID", "sentence_good", "sentence_bad", *labels))
-        if (frame["UID"] == ALL).any():
-            raise ValueError(f"{name} has a paradigm {ALL!r}, the name of the average over all. Rename it.")
-        require_unreserved(frame, _SCORES, name)
-        table = (
-            frame.rename(columns=str)
-            .assign(pair_id=_numbers(frame, name))
-            .drop(columns="pairID", errors="ignore")
+        refuse(
+            frame["UID"] == ALL, frame, name, "UID", "another name; this is the average over all paradigms"
         )
-        table = table.rename(columns=RENAMED)
+        require_unreserved(frame, _SCORES, name)
+        numbers = pair_numbers(frame, name)
+        table = frame.drop(columns="pairID", errors="ignore").rename(columns=RENAMED).assign(pair_id=numbers)
         for place, level in enumerate(("phenomenon", "field")):
             ours = table["paradigm"].map({paradigm: labels[place] for paradigm, labels in known.items()})
             table[level] = ours.fillna(table.get(level, table["paradigm"] if level == "phenomenon" else ours))
         for method in QUERIES:
             table = with_prefixes(table, method, name)
         return table
-
-    def _warn(self, pairs: pd.DataFrame) -> None:
-        """Warn of what is odd about the user's own pairs."""
-        texts = [column for column in ("context", *SIDES) if column in pairs]
-        warn_of_white_space(pairs, texts)
-        repeated = pairs.duplicated([*texts, "paradigm"])
-        warn(
-            repeated,
-            pairs["good"],
-            "pairs that repeat an earlier one",
-            "Accuracy counts each. Remove repetitions.",
-        )
-        words = critical_words(pairs)
-        if {"item", "cluster"} & {*pairs} or len(set(words)) > len(words) / 2:
-            return
-        if own_levels(pairs, {*self.known, *self.levels, *SIDES}):
-            warnings.warn(
-                f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals. A column `item` "
-                "says which rows are versions of one item, and makes comparisons of conditions sharper.",
-                DataWarning,
-                stacklevel=3,
-            )
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
         """Return at most so many pairs of each paradigm; paradigms count alike, so that a pair stands for itself."""
@@ -294,13 +258,25 @@ class MinimalPairs(Suite):
 
     def asked(self) -> Row:
         """Return what is asked, with what the authors of a set do."""
-        pll = {"authors_pll": self._set.pll} if self._set and self._set.pll else {}
-        return {**super().asked(), "linking": self.compared_by, **pll}
+        return {
+            **super().asked(),
+            "linking": self.compared_by,
+            "authors_pll": self._set.pll if self._set else "",
+        }
 
     def facts(self, scorer: Scorer) -> Row:
-        """Return the methods, and whose linking function it is."""
+        """Return the methods, whose linking function it is, and the authors' pseudo-log-likelihood."""
         theirs = self._set is not None and self.compared_by == self._set.linking
-        return {"methods": self._methods(scorer), "linking_of": "the authors" if theirs else "the user"}
+        signature = self._as_authors(scorer).signature
+        return {
+            **signature,
+            "methods": self._methods(scorer),
+            "linking_of": "the authors" if theirs else "the user",
+        }
+
+    def _as_authors(self, scorer: Scorer) -> Scorer:
+        pll = self._set.pll if self._set else ""
+        return scorer.with_authors_pll(pll) if pll else scorer  # unless the user chose one
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where a scorer only scores whole sentences, and more is asked."""
@@ -308,7 +284,7 @@ class MinimalPairs(Suite):
         if "context" in self.items and self.items["context"].ne("").any():
             reason = "these pairs have a column 'context'. Remove the column, or choose another model"
         elif self.compared_by == "mean_continuation":
-            reason = "mean_continuation asks for the end of a sentence. Choose another function, such as sum (--linking)"
+            reason = "mean_continuation asks for the end of a sentence. Choose another function (--linking)"
         elif prefix:
             reason = f"the method {prefix!r} asks for a word after a prefix. Use the method 'full'"
         else:
@@ -318,30 +294,44 @@ class MinimalPairs(Suite):
 
     def _methods(self, scorer: Scorer) -> list[str]:
         possible = METHODS if scorer.can("continuation_logprobs") else ["full"]
-        return [
-            method
-            for method in possible
-            if method in (self.methods or METHODS) and (method == "full" or f"{method}_method" in self.items)
-        ]
+        there = [method for method in possible if method == "full" or f"{method}_method" in self.items]
+        return [method for method in there if method in (self.methods or METHODS)]
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
-        """Return pairs with log-probabilities and, for each method, whether they are right: NaN where it is not asked."""
-        if self._set is not None and self._set.pll:
-            scorer = scorer.with_authors_pll(self._set.pll)  # unless the user chose one
+        """Return pairs with log-probabilities and, by method, whether they are right: NaN where it is not asked."""
         self.check_scorer(scorer)
+        scorer, methods = self._as_authors(scorer), self._methods(scorer)
         contexts = items["context"].tolist() if "context" in items else [""] * len(items)
-        found: dict[str, Any] = {}
-        for side in SIDES:
-            found[f"n_tokens_{side}"] = token_counts(scorer, items[side].tolist())
-        for method in self._methods(scorer):
-            if method == "full":
-                end, is_asked = "", np.ones(len(items), dtype=bool)
-                logprobs = _sentences(scorer, items, contexts, progress)
-                scores = self._linked(scorer, items, contexts, logprobs, found, progress)
-            else:
+        found: dict[str, Any] = {
+            f"n_tokens_{side}": token_counts(scorer, items[side].tolist()) for side in SIDES
+        }
+        for method in methods:
+            end, is_asked = "", np.ones(len(items), dtype=bool)
+            if method != "full":
                 end, is_asked = f"_{method}", items[[*COLUMNS[method]]].notna().all(axis=1).to_numpy()
-                logprobs = scores = _words(scorer, items, contexts, method, is_asked, progress)
-            outcomes = metric_modules("minimal_pair_accuracy").definitions.outcomes(*scores)
+            logprobs: Any = np.full((2, len(items)), np.nan)
+            scores = logprobs
+            if method == "full" and scorer.can("pair_logprobs"):
+                logprobs[:] = [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
+            elif is_asked.any():
+                asked, before = (
+                    items[is_asked],
+                    [of for of, use in zip(contexts, is_asked, strict=True) if use],
+                )
+                queries = [
+                    query
+                    for prefix, text in ASKED[method]
+                    for query in zip(
+                        after_context(before, asked[prefix].tolist() if prefix else [""] * len(asked)),
+                        asked[text].tolist(),
+                        strict=True,
+                    )
+                ]
+                logprobs[:, is_asked] = np.split(_logprobs(scorer, queries, progress), 2)
+            if method == "full" and self.compared_by != "sum":
+                scores = self._linked(scorer, items, contexts, logprobs, progress)
+                found |= {f"score_{side}": values for side, values in zip(SIDES, scores, strict=True)}
+            outcomes = _metric().outcomes(*scores)
             found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}
             found |= {method: np.where(is_asked, outcomes.correct, np.nan), f"ties{end}": outcomes.tie}
         return {"items": pd.concat([items, pd.DataFrame(found, items.index)], axis=1)}
@@ -351,31 +341,34 @@ class MinimalPairs(Suite):
         scorer: Scorer,
         items: pd.DataFrame,
         contexts: list[str],
-        logprobs: Sequence[Logprobs],
-        found: dict[str, Any],
+        logprobs: Any,
         progress: Progress | None,
     ) -> list[Logprobs]:
-        """Return what is compared of the sentences of both sides, and add it to the columns that were found."""
-        if self.compared_by == "sum":
-            return list(logprobs)
-        rests = [(None, None)] * 2
-        if self.compared_by == "mean_continuation":
-            rests = _continuations(scorer, items, contexts, progress)
-        scores = []
-        for side, logprob, rest in zip(SIDES, logprobs, rests, strict=True):
+        """Return what is compared of the sentences of both sides."""
+        first = int(scorer.signature.get("first_token") == "unscored")
+        last = int(scorer.signature.get("sentence_end") == "scored")
+        before, rests, scores = contexts, None, []
+        if self.compared_by == "mean_continuation":  # from the first word that differs on, or the last word
+            parts = [
+                shared_start(*pair)
+                for pair in zip(items["good"].tolist(), items["bad"].tolist(), strict=True)
+            ]
+            shared, *rests = map(list, zip(*parts, strict=True))
+            before = after_context(contexts, shared)
+            answers = ask_continuations(scorer, zip(before * 2, rests[0] + rests[1], strict=True), progress)
+        n_before = token_counts(scorer, before)
+        for number, side in enumerate(SIDES):
             texts = items[side].tolist()
-            # A first token may be without a score, and the end of the sentence have one; all have one after a context.
-            first, last = (
-                scorer.signature.get(of) == value
-                for of, value in (("first_token", "unscored"), ("sentence_end", "scored"))
-            )
-            alone = np.maximum(found[f"n_tokens_{side}"] - int(first) + int(last), 0)
-            after = token_counts(scorer, after_context(contexts, texts)) - token_counts(scorer, contexts)
-            n_tokens = np.where([not context for context in contexts], alone, after)
             n_bytes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts])
-            definitions = metric_modules("minimal_pair_accuracy").definitions
-            scores.append(definitions.linked_scores(self.compared_by, logprob, n_tokens, n_bytes, *rest))
-            found[f"score_{side}"] = scores[-1]
+            n_alone = np.maximum(token_counts(scorer, texts) - first + last, 0)
+            whole = token_counts(scorer, after_context(contexts, texts))
+            n_tokens = np.where([not of for of in contexts], n_alone, whole - token_counts(scorer, contexts))
+            rest: tuple[Any, ...] = ()
+            if rests is not None:  # only where nothing is before it may a first token be without a score
+                rest = np.split(answers, 2)[number], whole - np.where(n_before > 0, n_before, first)
+            scores.append(
+                _metric().linked_scores(self.compared_by, logprobs[number], n_tokens, n_bytes, *rest)
+            )
         return scores
 
     @classmethod
@@ -394,45 +387,47 @@ class MinimalPairs(Suite):
         if (own := own_units(items, "good")) is not None:
             return Units(own[1], own[0], strata=paradigms, weighting="strata")
         scored = set(paradigms[items[measure.column].notna().to_numpy()])
-        if (
-            level == ALL
-            and len(scored) > 1
-            and (len(scored) >= MANY_PARADIGMS or scored <= {*_blimp_paradigms()})
-        ):
+        are_many = len(scored) >= MANY_PARADIGMS or (
+            len(scored) > 1 and scored <= {*_metric().BLIMP_PARADIGMS}
+        )
+        if level == ALL and are_many:
             return Units(paradigms, "paradigms", weighting="units")
         return Units(critical_words(items), "critical words", strata=paradigms, weighting="strata")
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
-    """Return the number of each pair in its paradigm: `pairID` (the release), `pair_id` (the Hub), `item`, or counted."""
+def pair_numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
+    """Return each pair's number in its paradigm: `pairID` (the release), `pair_id` (the Hub), `item`, or counted."""
     for column in ("pairID", "pair_id", "item"):
         if column in frame:
             numbers = frame[column].astype(str).str.removesuffix(".0")
-            wrong = ~numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
-            if column == "item" and (
-                wrong.any() or pd.concat([frame["UID"], numbers], axis=1).duplicated().any()
-            ):
+            is_number = numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
+            if column == "item" and pd.DataFrame({"UID": frame["UID"], "item": numbers}).duplicated().any():
                 break
-            if wrong.any():
-                row = int(wrong.argmax())
-                raise ValueError(
-                    f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a "
-                    "whole number. Fix this column, or remove it: then pairs are counted."
+            if is_number.all():
+                return numbers.astype("int64")
+            if column != "item":
+                refuse(
+                    ~is_number, frame, name, column, "a whole number; without this column, pairs are counted"
                 )
-            return numbers.astype("int64")
     return frame.groupby("UID").cumcount()
 
 
-def _blimp_paradigms() -> dict[str, tuple[str, str]]:
-    paradigms: dict[str, tuple[str, str]] = metric_modules(
-        "minimal_pair_accuracy"
-    ).definitions.BLIMP_PARADIGMS
-    return paradigms
+def warn_of_odd_pairs(pairs: pd.DataFrame, conditions: Sequence[str]) -> None:
+    """Warn of white space, repetitions, and versions of one item that no column names; `conditions` are own columns."""
+    texts = [column for column in ("context", *SIDES) if column in pairs]
+    warn_of_white_space(pairs, texts)
+    advice = "Accuracy counts each of them. Remove repetitions."
+    warn(pairs.duplicated([*texts, "paradigm"]), pairs["good"], "pairs that repeat an earlier one", advice)
+    words = critical_words(pairs)
+    if conditions and not {"item", "cluster"} & {*pairs} and len(set(words)) <= len(words) / 2:
+        advice = "A column `item` says which rows are versions of one item, and sharpens comparisons of conditions."
+        found = f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals"
+        warnings.warn(f"{found}. {advice}", DataWarning, stacklevel=3)
 
 
 def is_blimp(pairs: pd.DataFrame) -> bool:
     """Whether all paradigms are BLiMP's."""
-    return bool(pairs["paradigm"].isin(_blimp_paradigms()).all())
+    return bool(pairs["paradigm"].isin(_metric().BLIMP_PARADIGMS).all())
 
 
 def critical_words(pairs: pd.DataFrame) -> NDArray[Any]:
@@ -448,71 +443,31 @@ def after_context(contexts: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
     """Return the tokens of each text, 0 for an empty one; words where a scorer does not count tokens."""
-    count = (
-        scorer.token_counts if scorer.can("token_counts") else lambda of: [len(text.split()) for text in of]
-    )
-    counts, places = each_once(
-        [text or "x" for text in texts], lambda different: np.asarray(count(different))
-    )
-    return np.where([bool(text) for text in texts], counts[places], 0).astype(np.int64)
 
-
-def _sentences(
-    scorer: Scorer, items: pd.DataFrame, contexts: list[str], progress: Progress | None
-) -> Sequence[Logprobs]:
-    """Return log P of the sentences of each side, after their context where there is one."""
-    if scorer.can("pair_logprobs"):
-        return [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
-    texts, alone = items["good"].tolist() + items["bad"].tolist(), np.array([not of for of in contexts * 2])
-    logprobs = np.empty(len(texts))
-    if alone.any():
-        logprobs[alone] = ask_sentences(scorer, np.array(texts, dtype=object)[alone], progress)
-    if not alone.all():
-        pairs = [(context, text) for context, text in zip(contexts * 2, texts, strict=True) if context]
-        logprobs[~alone] = ask_continuations(scorer, pairs, progress)
-    return np.split(logprobs, 2)
-
-
-def _words(
-    scorer: Scorer,
-    items: pd.DataFrame,
-    contexts: list[str],
-    method: str,
-    is_asked: NDArray[np.bool_],
-    progress: Progress | None,
-) -> Sequence[Logprobs]:
-    """Return log P of the word of each side after its prefix; NaN where there is none."""
-    logprobs = np.full((2, len(items)), np.nan)
-    asked, before = items[is_asked], [of for of, use in zip(contexts, is_asked, strict=True) if use]
-    queries = [
-        query
-        for prefix, word in QUERIES[method]
-        for query in zip(after_context(before, asked[prefix].tolist()), asked[word].tolist(), strict=True)
-    ]
-    if queries:
-        logprobs[:, is_asked] = np.split(ask_continuations(scorer, queries, progress), 2)
-    return [*logprobs]
-
-
-def _continuations(
-    scorer: Scorer, items: pd.DataFrame, contexts: list[str], progress: Progress | None
-) -> list[tuple[Any, Any]]:
-    """Return log P(rest | words that both sentences begin with) and the rest's tokens, for each side.
-
-    Identical sentences have their last word as rest, a tie.
-    """
-    if not scorer.can("token_counts"):
-        raise ValueError(
-            f"{scorer.name} does not count tokens, which mean_continuation needs. Choose another --linking."
+    def count(different: list[str]) -> NDArray[np.int64]:
+        there = [text for text in different if text]
+        counts = (
+            scorer.token_counts(there)
+            if scorer.can("token_counts")
+            else [len(text.split()) for text in there]
         )
-    parts = [shared_start(*pair) for pair in zip(items["good"].tolist(), items["bad"].tolist(), strict=True)]
-    shared, *rests = map(list, zip(*parts, strict=True))
-    before = after_context(contexts, shared)
-    n_before = token_counts(scorer, before)
-    first = int(scorer.signature.get("first_token") == "unscored")  # only where nothing is before it
-    sides = []
-    logprobs = ask_continuations(scorer, zip(before * 2, rests[0] + rests[1], strict=True), progress)
-    for rest, logprob in zip(rests, np.split(logprobs, 2), strict=True):
-        n_tokens = token_counts(scorer, after_context(before, rest)) - np.where(n_before > 0, n_before, first)
-        sides.append((logprob, n_tokens))
-    return sides
+        n_tokens = dict(zip(there, counts, strict=True))
+        return np.array([n_tokens.get(text, 0) for text in different], dtype=np.int64)
+
+    counts, places = each_once(texts, count)
+    return counts[places]
+
+
+def _logprobs(scorer: Scorer, queries: list[tuple[str, str]], progress: Progress | None) -> Logprobs:
+    """Return log P(text | text before) of each query; of the sentence where nothing is before it."""
+    alone = np.array([not before for before, _ in queries], dtype=bool)
+    logprobs = np.empty(len(queries))
+    if alone.any():
+        logprobs[alone] = ask_sentences(scorer, [text for before, text in queries if not before], progress)
+    if not alone.all():
+        logprobs[~alone] = ask_continuations(scorer, [query for query in queries if query[0]], progress)
+    return logprobs
+
+
+def _metric() -> Any:
+    return metric_modules("minimal_pair_accuracy").definitions

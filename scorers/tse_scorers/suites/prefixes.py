@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ..io.bundle import bundle_path
-from ..io.table_files import require_boolean
+from ..io.tables import require_boolean
 
 QUERIES = {
     "one_prefix": (("one_prefix_prefix", "one_prefix_word_good"), ("one_prefix_prefix", "one_prefix_word_bad")),

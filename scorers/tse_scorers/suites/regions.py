@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import read_text
-from ..io.table_files import READERS, require_columns
+from ..io.tables import READERS, require_columns
 from ..models.scorer import ScoredTokens, Scorer, ask_tokens
 from ..models.text import part_of_token
 from ..statistics import Estimate, Units

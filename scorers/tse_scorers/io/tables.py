@@ -1,0 +1,299 @@
+"""Tables of users: read strictly, checked for what a suite needs, written completely or not at all.
+
+A table is CSV, TSV, JSON lines, a JSON list of objects, or Parquet. Text stays text: *null*, *NA* and *nan* are words,
+and only an empty cell is missing. What could be read in two ways is refused with its row or column, because a wrong
+guess would change scores.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from .files import check_file, read_text, require_exists, require_file, write_atomically
+
+Tables = dict[str, pa.Table]
+"""Scores per example: the last part of a file's name -> its table."""
+
+
+def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.DataFrame:
+    text = read_text(path)
+    header: list[str] = []
+    first = 1  # the first line of a row
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    for row in rows:
+        if row and not header:
+            header = row
+            _require_once(header)
+        elif row and len(row) != len(header):
+            quotes = "Put texts that contain a separator or a quotation mark in double quotes."
+            raise ValueError(
+                f"line {first} has {len(row)} fields, but the header has {len(header)}. "
+                f"{other_separator(header) or quotes}"
+            )
+        first = rows.line_num + 1
+    missing = {column: ["", "nan", "NaN"] for column in header if column not in texts}
+    return pd.read_csv(
+        io.StringIO(text), sep=separator, keep_default_na=False, na_values=missing,
+        dtype=dict.fromkeys(texts, str), index_col=False,
+    )  # fmt: skip
+
+
+def _read_json(path: Path, _: Collection[str]) -> pd.DataFrame:
+    text = read_text(path)
+    lines = (line for line in text.split("\n") if line.strip())
+    rows = [*map(_parsed, lines)] if path.suffix == ".jsonl" else _parsed(text)
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
+        if not (isinstance(row, dict) and isinstance(rows, list)):
+            raise ValueError(
+                f'row {number} is {row!r:.60}; expected an object such as {{"sentence": "It rains."}}'
+            )
+        for name, cell in row.items():
+            if isinstance(cell, list | dict):
+                raise ValueError(
+                    f"column {name!r} holds {cell!r:.60} in row {number}; expected text or a number in each cell"
+                )
+            if has_half_character(name) or has_half_character(cell):
+                raise ValueError(
+                    f"column {name!r} holds half of a character (a lone surrogate) in row {number}; expected text"
+                )
+    return pd.DataFrame(rows)
+
+
+def _parsed(text: str) -> Any:
+    def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        _require_once([name for name, _ in pairs])
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=of_pairs)
+
+
+def _require_once(names: list[str]) -> None:
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"the column {repeated[0]!r} is there twice; expected each name once")
+
+
+def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
+    frame = pd.read_parquet(path, partitioning=None)  # else a parent folder named `a=1` is a column
+    # Repeated texts may be stored as categories, which refuse other values and cannot be joined.
+    categories = {name: kind.categories.dtype for name, kind in frame.dtypes.items() if kind == "category"}
+    return frame.astype(categories) if categories else frame
+
+
+READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
+    ".parquet": _read_parquet,
+    ".csv": _read_csv,
+    ".tsv": partial(_read_csv, separator="\t"),
+    ".jsonl": _read_json,
+    ".json": _read_json,
+}
+
+
+def is_table(name: str) -> bool:
+    """Whether a name is a path: the file exists, or the name ends like a table (unlike `org/name@v1.0`)."""
+    return Path(name).suffix in READERS or os.path.isfile(name)
+
+
+def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
+    """Read a Parquet, CSV, TSV, JSON-lines or JSON file.
+
+    Args:
+        path: the file; CSV, TSV and JSON in UTF-8.
+        texts: columns of a CSV or TSV that are always text; an empty field is the empty text there.
+
+    Raises:
+        ValueError: the file does not exist, has an unknown ending or another format than its ending, or is ambiguous
+            (rows with more or fewer fields than the header, two columns with the same name, lists in cells).
+    """
+    require_file(path)
+    if path.suffix not in READERS:
+        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(READERS)}.")
+    try:
+        return READERS[path.suffix](path, texts)
+    except (OSError, ValueError, RecursionError, csv.Error, pa.ArrowException) as error:
+        reason = " ".join(str(error).split()).removeprefix(f"{path} ").rstrip(".")[:300] or "it is damaged"
+        raise ValueError(
+            f"{path} could not be read as {path.suffix[1:]}: {reason}. Correct the file, or save it again."
+        ) from error
+
+
+def tables_in(path: Path) -> list[Path]:
+    """Return a file itself, or the tables in a folder (or in its folder `data`), in order of their names.
+
+    Raises:
+        ValueError: there is no such file or folder, or no table in it.
+    """
+    require_exists(path)
+    if not path.is_dir():
+        return [path]
+    for folder in (path, path / "data"):
+        if files := sorted(file for file in folder.glob("*") if file.suffix in READERS and file.is_file()):
+            return files
+    raise ValueError(f"There are no tables in {path}; expected files ending in {', '.join(READERS)}.")
+
+
+def other_separator(header: Sequence[object]) -> str:
+    """Say that a header is one field because another character separates its fields; empty if it is not.
+
+    Spreadsheets save CSV with semicolons where the decimal mark is a comma.
+
+    >>> other_separator(["one;two"])
+    "Its fields seem to be separated by ';'; save it with commas (.csv) or tabs (.tsv)."
+    """
+    for separator in ";\t,":
+        if len(header) == 1 and separator in str(header[0]):
+            return f"Its fields seem to be separated by {separator!r}; save it with commas (.csv) or tabs (.tsv)."
+    return ""
+
+
+def has_half_character(value: object) -> bool:
+    r"""Whether a text has half of a surrogate pair (`\ud83d` in JSON), which readers drop or replace."""
+    return isinstance(value, str) and value.encode(errors="ignore").decode() != value
+
+
+def refuse(
+    wrong: "np.ndarray[Any, Any] | pd.Series[bool]",
+    frame: pd.DataFrame,
+    title: str,
+    column: str,
+    expected: str,
+) -> None:
+    """Raise ValueError for the first row that is marked as wrong, with its value in a column and what was expected."""
+    if np.any(wrong):
+        row = int(np.argmax(wrong))
+        value = frame[column].iloc[row]
+        value = value.item() if isinstance(value, np.generic) else value
+        raise ValueError(
+            f"{title} holds {value!r:.80} ({type(value).__name__}) in column {column!r} of row {row + 1}; expected "
+            f"{expected}. Fix this column, or remove the row."
+        )
+
+
+def require_columns(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
+    """Raise ValueError if a column is missing or has a missing value, or if there are no rows."""
+    if missing := [column for column in columns if column not in frame.columns]:
+        raise ValueError(
+            f"{title} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
+            f"{', '.join(map(str, frame.columns)) or 'none'}. "
+            f"{other_separator(list(frame.columns)) or 'Rename or add the missing ones.'}"
+        )
+    if frame.empty:
+        raise ValueError(f"{title} has no rows, so there is nothing to score. Check the file or your filter.")
+    for column in columns:
+        empty = frame[column].isna().to_numpy()
+        if empty.any():
+            raise ValueError(
+                f"{title} has no value in column {column!r} of row {int(empty.argmax()) + 1}; fill it in or remove the "
+                "row."
+            )
+
+
+def require_text(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
+    """Raise ValueError if a column contains values that are not text, such as a number or a list."""
+    for column in columns:
+        if not isinstance(frame[column].dtype, pd.StringDtype):
+            is_text = [isinstance(cell, str) for cell in frame[column]]
+            refuse(~np.array(is_text, dtype=bool), frame, title, column, "text")
+
+
+def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
+    """Raise ValueError if a column contains values that are not text, blank texts, or half characters."""
+    require_text(frame, columns, title)
+    for column in columns:
+        blank = np.array([not text.strip() for text in frame[column]], dtype=bool)
+        refuse(blank, frame, title, column, "a text with at least one word")
+        half = np.array([has_half_character(text) for text in frame[column]], dtype=bool)
+        refuse(half, frame, title, column, "a text with whole characters")
+
+
+def require_boolean(frame: pd.DataFrame, column: str, title: str = "The table") -> "pd.Series[bool]":
+    """Return a column as booleans: true/false, yes/no and 1/0, as values or as text; ValueError for anything else."""
+    meant = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+    # A column of 0 and 1 with a missing value is read as floats.
+    booleans = [meant.get(str(value).strip().lower().removesuffix(".0")) for value in frame[column]]
+    refuse(np.array([value is None for value in booleans]), frame, title, column, "true or false")
+    return pd.Series(booleans, index=frame.index, name=column, dtype=bool)
+
+
+def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], title: str) -> None:
+    """Raise ValueError if a user's column has the name of a column that the output adds (`reserved`)."""
+    if replaced := [str(column) for column in frame.columns if column in reserved]:
+        raise ValueError(
+            f"{title} has the column{'s' if len(replaced) > 1 else ''} {', '.join(replaced)}, which the output would "
+            f"replace; these names are reserved: {', '.join(reserved)}. Rename the column, for instance to "
+            f"{json.dumps('my_' + replaced[0])}."
+        )
+
+
+def fingerprint(frame: pd.DataFrame) -> str:
+    """Return the first 16 digits of a SHA-256 over a table's columns and values.
+
+    Columns of true and false are marked, because pandas gives true and 1 the same hash.
+    """
+    marks = ["?" if pd.api.types.is_bool_dtype(kind) else "" for kind in frame.dtypes]
+    columns = [f"{name}{mark}" for name, mark in zip(frame.columns, marks, strict=True)]
+    digest = hashlib.sha256(",".join(columns).encode())
+    digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
+_FORMULA = re.compile(
+    r"[=@\t]|[+-](?!(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z)", re.IGNORECASE
+)  # and no signed number
+
+
+def safe_cell(value: Any) -> Any:
+    r"""Return a text for a CSV: without control characters, and with an apostrophe before what a spreadsheet would run.
+
+    >>> safe_cell("=1+1"), safe_cell("-0.5"), safe_cell("- no"), safe_cell("red\x1b[31m"), safe_cell(-1)
+    ("'=1+1", '-0.5', "'- no", 'red[31m', -1)
+    """
+    text = _CONTROL.sub("", value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(text, str) and _FORMULA.match(text) else text
+
+
+def _write_csv(frame: pd.DataFrame, file: BinaryIO, separator: str = ",") -> None:
+    kinds = pd.api.types
+    texts = [
+        n for n, kind in enumerate(frame.dtypes) if not (kinds.is_numeric_dtype(kind) or kind.kind == "M")
+    ]
+    safe = frame.copy(deep=False)
+    for place in texts:
+        safe.isetitem(place, frame.iloc[:, place].astype(object).map(safe_cell))
+    safe.set_axis([*map(safe_cell, frame.columns)], axis=1).to_csv(file, sep=separator, index=False)
+
+
+_WRITERS: dict[str, Callable[[pd.DataFrame, BinaryIO], object]] = {
+    ".csv": _write_csv,
+    ".tsv": partial(_write_csv, separator="\t"),
+    ".jsonl": lambda frame, file: frame.to_json(file, orient="records", lines=True, force_ascii=False),
+    ".parquet": lambda frame, file: frame.to_parquet(file, index=False),
+}
+
+
+def check_table(path: Path, inputs: Collection[Path] = ()) -> None:
+    """Raise ValueError if `write_table` could not write: wrong ending, no permission, or an input file."""
+    check_file(path, _WRITERS, inputs)
+
+
+def write_table(frame: pd.DataFrame, path: Path, inputs: Collection[Path] = ()) -> None:
+    """Write a table in the format that the path's ending names: .csv, .tsv, .jsonl or .parquet.
+
+    In CSV and TSV, a text that a spreadsheet could run as a formula (it begins with = + - @) gets a leading
+    apostrophe, and control characters are removed; numbers are not changed. An existing file is replaced when the new
+    one is complete; ValueError where it is one of the `inputs`, has another ending, or cannot be written.
+    """
+    check_table(path, inputs)
+    with write_atomically(path) as file:
+        _WRITERS[path.suffix](frame, file)
