@@ -112,7 +112,10 @@ def compare(
     lacking = [name for name in measures if name not in {row["measure"] for row in rows}]
     if not rows or lacking or (by and not any(row["kind"] == SCORE for row in rows)):
         of_measures = f" on {', '.join(lacking)}" if lacking else ""
-        reasons = notes[:1] if by else [*notes, "Conditions within a single model are compared with --by."]
+        is_single = len(set(results.systems)) == 1 and not by
+        reasons = (
+            notes[:1] if by else notes + ["Add another model, or compare conditions with --by."] * is_single
+        )
         raise ValueError(f"There is nothing to compare{of_measures}. {' '.join(reasons)}")
     further = ("kind", *(["n_without"] if by else []), *(OF_LEMMAS if common_lemmas else []))
     frames = [pd.DataFrame(), *(frame for data in of_data for frame in data.items)]
