@@ -30,7 +30,7 @@ def test_scores_groups_and_items_are_those_of_the_results(results):
     assert len(items) == 12 and set(items["kind"]) == {"vowel", "consonant"}
     right = explore.found(items, "A right, B wrong")
     assert sorted(set(right["letter"])) == ["d", "e", "f"]
-    assert set(explore.found(items, "all", "kind: vowel", "E")["letter"]) == {"e"}
+    assert set(explore.found(items, "all", "kind: vowel", "LATE")["place"]) == {"late"}
     assert explore.found(items, text=".*").empty
     with pytest.raises(ValueError, match="nobody does not contain items of known"):
         explored.items("Letters: own", "known", "nobody", "first")
