@@ -372,7 +372,7 @@ def test_a_stream_is_asked_in_parts():
         (
             [{"text": "a"}],
             {"lemmas": [{"singular": "is", "plural": "are"}] * 2},
-            "lemma is, are .*1 and 2",
+            "'is' in column 'singular' of row 2; expected each lemma once",
         ),
         (
             pd.DataFrame([["a", "b"]], columns=["text", "text"]),
