@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from datasets import Dataset, Features, IterableDataset
+from datasets import Dataset, Features, IterableDataset, IterableDatasetDict
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
 from .engine.progress import Progress, bars
@@ -23,6 +23,8 @@ from .models.text import TooLongError, refusing_by_row
 from .suites.agreement import check_numbers, check_pairs, load_lemmas
 from .suites.gaps import MEASURES, NUMBERS, score_columns, score_gaps
 
+OF_A_STREAM = 10_000
+"""Rows of a stream that are scored at a time."""
 TABLE = "The data set"
 VERBS = ("form_correct", "form_incorrect")
 Data = TypeVar("Data")
@@ -86,9 +88,15 @@ def score_dataset(
     for option, value, kind in (("context", context, "columns"), ("cutoffs", cutoffs, "lemmas")):
         if value and given != [kind]:
             raise ValueError(f"{option} has no effect with {given[0]}; remove it.")
-    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
-    streams = {split for split, part in splits.items() if isinstance(part, IterableDataset)}
-    splits = {split: _in_memory(part) if split in streams else part for split, part in splits.items()}
+    if isinstance(dataset, IterableDataset | IterableDatasetDict):
+        scorer = model if isinstance(model, Scorer) else load_scorer(model)
+        options: dict[str, Any] = {**kinds, "context": context, "cutoffs": cutoffs, "progress": progress}
+
+        def scored(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            return score_dataset(pd.DataFrame(batch), scorer, **options).to_dict("list")
+
+        return cast(Data, dataset.map(scored, batched=True, batch_size=OF_A_STREAM))
+    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # a DatasetDict
     frames = {split: _rows(part) for split, part in splits.items()}
     questions = {}
     for split, frame in frames.items():
@@ -104,13 +112,7 @@ def score_dataset(
         split: _mapped(part, frames[split], questions[split], scorer, progress)
         for split, part in splits.items()
     }
-    results |= {split: results[split].to_iterable_dataset() for split in streams}
     return type(dataset)(results) if isinstance(dataset, dict) else cast(Data, results[""])
-
-
-def _in_memory(stream: IterableDataset) -> Dataset:
-    """Read a streamed data set: sentences fit into memory, and equal ones are computed once."""
-    return Dataset.from_list(list(stream), features=stream.features)
 
 
 def _rows(dataset: object) -> pd.DataFrame:

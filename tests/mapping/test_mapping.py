@@ -4,7 +4,7 @@ import evaluate as hf_evaluate
 import numpy as np
 import pandas as pd
 import pytest
-from datasets import Dataset, DatasetDict, load_dataset
+from datasets import Dataset, IterableDataset, DatasetDict, load_dataset
 
 from tse_scorers import Scorer, load_scorer, run, score_dataset
 
@@ -279,3 +279,19 @@ def test_a_data_set_with_a_transform_is_scored_as_it_is_stored():
     shouting = data.with_transform(lambda batch: {name: [f"{v}!" for v in batch[name]] for name in batch})
     found = score_dataset(shouting, Counted(None), "text")
     assert found.with_format(None)["logprob_text"][:] == [-18.0, -1.0]
+
+
+def test_a_stream_is_asked_in_parts():
+    """100,000 rows of a stream are read and scored 10,000 at a time."""
+    read = []
+
+    def rows():
+        for number in range(100_000):
+            read.append(number)
+            yield {"text": f"t {number % 7}"}
+
+    scorer = Counted()
+    stream = iter(score_dataset(IterableDataset.from_generator(rows), scorer, "text"))
+    assert next(stream)["logprob_text"] == -3.0
+    assert len(scorer.asked) == 7 and len(read) < 20_100
+    assert sum(1 for _ in stream) == 99_999 and len(scorer.asked) == 70
