@@ -6,8 +6,6 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from own_tables import write_table
 from white_space import SPACES
 
@@ -276,22 +274,6 @@ def test_two_prefix_by_hand(paradigm, good, bad):
 )
 def test_without_a_difference_and_then_a_shared_word_there_is_no_two_prefix(good, bad):
     assert two_prefix(good, bad) is None
-
-
-words = st.lists(st.sampled_from(["the", "cat", "sat", "ran"]), min_size=1, max_size=6).map(" ".join)
-
-
-@given(words, words)
-def test_prefixes_open_their_sentences(good, bad):
-    one, two = one_prefix(good, bad), two_prefix(good, bad)
-    if one is not None:
-        prefix, word, other = one
-        assert f"{good} ".startswith(f"{prefix} {word} ") and f"{bad} ".startswith(f"{prefix} {other} ")
-        assert word != other
-    if two is not None:
-        prefix, other, word = two
-        assert f"{good} ".startswith(f"{prefix} {word} ") and f"{bad} ".startswith(f"{other} {word} ")
-        assert prefix != other
 
 
 @pytest.mark.parametrize("space", SPACES)

@@ -19,7 +19,8 @@ from tse_scorers.suites.pair_sets import SETS, checksum_of, fetch, find_set, loa
 
 LABELLED = "Phenomenon,Number (paradigm),Paradigm,Grammaticality,Sentence\n"
 FIXTURES = {
-    "blimp": ("data/wh_island.jsonl", '{"UID": "wh_island", "sentence_good": "A good.", "sentence_bad": "A bad."}', "wh_island"),
+    "blimp": ("data/wh_island.jsonl", '{"UID": "wh_island", "sentence_good": "A good.", "sentence_bad": "A bad."}',
+              "wh_island"),
     "blimp-nl": ("datastore/BLiMP-NL/Phenomenon01.csv",
                  LABELLED + "P,1,number,Grammatical,A good.\r\nP,1,number,Ungrammatical,A bad.", "1 number"),
     "climp": ("CLiMP_corpus.zip", ",0,1,2,3\n0,passive,formal,A good.,1\n1,passive,formal,A bad.,0\n", "formal"),
@@ -34,7 +35,7 @@ FIXTURES = {
     "nocola": ("datasets/NoCoLa_zero.txt", "# learners\nA bad.\tA good.\tINFL\n\n", "INFL"),
     "qfrblimp": ("datastore/QFrBLiMP/human_llm_annotations.tsv",
                  "id\tsentence_good\tsentence_bad\ttype\n1\tA good.\tA bad.\t7\n", "type 7"),
-    "rublimp": ("datasets/tense.csv", "source_sentence,target_sentence,level,phenomenon,PID\nA good.,A bad.,S,T,tense\n",
+    "rublimp": ("datasets/tense.csv", "source_sentence,target_sentence,level,phenomenon,PID\nA good.,A bad.,S,T,tense",
                 "tense"),
     "sling": ("SLING_Data/Anaphor/Plural/self.jsonl",
               '{"sentence_good": "A good.", "sentence_bad": "A bad.", "field": "syntax"}\n', "Anaphor/Plural/self"),
@@ -142,7 +143,7 @@ def test_missing_files_columns_and_unequal_sides_are_refused(tmp_path):
     path, _ = put(tmp_path, "clams")
     for content, said in (
         (b"True\ta\nTrue\tb\nFalse\tc\n", "2 acceptable sentences and 1 others"),
-        (b"\xff", "UTF-8"),
+        (b"\xff", "utf-8"),
     ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=said):
@@ -193,7 +194,7 @@ def test_masked_models_score_a_set_as_its_authors_do(tmp_path):
 @pytest.mark.upstream
 @pytest.mark.parametrize(("name", "n"), {"clams": 50, "lindsea": 130, "sling": 54, "turblimp": 38}.items())
 def test_the_samples_are_those_of_the_pinned_files(upstream, name, n):
-    """The samples leave out pairs: a list says what the hashes of the whole files are, which the checksum is made of."""
+    """The samples leave out pairs: a list has the hashes of the whole files, of which the checksum is."""
     found = SETS[name]
     items = MinimalPairs(data=name, source=upstream / name, configs=list(found.configs)).items
     assert items["paradigm"].nunique() == n and np.all(items["good"].str.len() > 0)

@@ -86,18 +86,10 @@ class MinimalPairs(Suite):
         "warstadt2020",
     )
     measures = tuple(
-        Measure(
-            name,
-            column=method,
-            table=method,
-            words=f"share of {words}",
-            right_or_wrong=True,
-            main_level="phenomenon",
-            counted="pairs",
-            why_excluded="" if method == "full" else "the pair has no such prefixes",
-        )
-        for method, (name, words) in METHODS.items()
-    )
+        Measure(measure, method, table=method, words=f"share of {words}", right_or_wrong=True, main_level="phenomenon",
+                counted="pairs", why_excluded="" if method == "full" else "the pair has no such prefixes")
+        for method, (measure, words) in METHODS.items()
+    )  # fmt: skip
     levels, order = ("language", "field", "phenomenon", "paradigm"), ("good",)
     key = ("paradigm", "pair_id", "good", "bad", "context")
     known = (
@@ -258,21 +250,14 @@ class MinimalPairs(Suite):
 
     def asked(self) -> Row:
         """Return what is asked, with what the authors of a set do."""
-        return {
-            **super().asked(),
-            "linking": self.compared_by,
-            "authors_pll": self._set.pll if self._set else "",
-        }
+        pll = self._set.pll if self._set else ""
+        return {**super().asked(), "linking": self.compared_by, "authors_pll": pll}
 
     def facts(self, scorer: Scorer) -> Row:
         """Return the methods, whose linking function it is, and the authors' pseudo-log-likelihood."""
-        theirs = self._set is not None and self.compared_by == self._set.linking
-        signature = self._as_authors(scorer).signature
-        return {
-            **signature,
-            "methods": self._methods(scorer),
-            "linking_of": "the authors" if theirs else "the user",
-        }
+        whose = "the authors" if self._set and self.compared_by == self._set.linking else "the user"
+        about = self._as_authors(scorer).signature
+        return {**about, "methods": self._methods(scorer), "linking_of": whose}
 
     def _as_authors(self, scorer: Scorer) -> Scorer:
         pll = self._set.pll if self._set else ""
@@ -289,7 +274,8 @@ class MinimalPairs(Suite):
             reason = f"the method {prefix!r} asks for a word after a prefix. Use the method 'full'"
         else:
             return
-        if not scorer.can("continuation_logprobs"):
+        is_counted = scorer.can("token_counts") or self.compared_by != "mean_continuation"
+        if not scorer.can("continuation_logprobs") or not is_counted:
             raise ValueError(f"{scorer.name} only scores whole sentences, and {reason}.")
 
     def _methods(self, scorer: Scorer) -> list[str]:
@@ -301,10 +287,7 @@ class MinimalPairs(Suite):
         """Return pairs with log-probabilities and, by method, whether they are right: NaN where it is not asked."""
         self.check_scorer(scorer)
         scorer, methods = self._as_authors(scorer), self._methods(scorer)
-        contexts = items["context"].tolist() if "context" in items else [""] * len(items)
-        found: dict[str, Any] = {
-            f"n_tokens_{side}": token_counts(scorer, items[side].tolist()) for side in SIDES
-        }
+        found: dict[str, Any] = {f"n_tokens_{of}": token_counts(scorer, items[of].tolist()) for of in SIDES}
         for method in methods:
             end, is_asked = "", np.ones(len(items), dtype=bool)
             if method != "full":
@@ -314,22 +297,10 @@ class MinimalPairs(Suite):
             if method == "full" and scorer.can("pair_logprobs"):
                 logprobs[:] = [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
             elif is_asked.any():
-                asked, before = (
-                    items[is_asked],
-                    [of for of, use in zip(contexts, is_asked, strict=True) if use],
-                )
-                queries = [
-                    query
-                    for prefix, text in ASKED[method]
-                    for query in zip(
-                        after_context(before, asked[prefix].tolist() if prefix else [""] * len(asked)),
-                        asked[text].tolist(),
-                        strict=True,
-                    )
-                ]
+                queries = [*_queries(items[is_asked], method)]
                 logprobs[:, is_asked] = np.split(_logprobs(scorer, queries, progress), 2)
             if method == "full" and self.compared_by != "sum":
-                scores = self._linked(scorer, items, contexts, logprobs, progress)
+                scores = self._linked(scorer, items, logprobs, progress)
                 found |= {f"score_{side}": values for side, values in zip(SIDES, scores, strict=True)}
             outcomes = _metric().outcomes(*scores)
             found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}
@@ -337,22 +308,16 @@ class MinimalPairs(Suite):
         return {"items": pd.concat([items, pd.DataFrame(found, items.index)], axis=1)}
 
     def _linked(
-        self,
-        scorer: Scorer,
-        items: pd.DataFrame,
-        contexts: list[str],
-        logprobs: Any,
-        progress: Progress | None,
+        self, scorer: Scorer, items: pd.DataFrame, logprobs: Any, progress: Progress | None
     ) -> list[Logprobs]:
         """Return what is compared of the sentences of both sides."""
         first = int(scorer.signature.get("first_token") == "unscored")
         last = int(scorer.signature.get("sentence_end") == "scored")
-        before, rests, scores = contexts, None, []
+        contexts, rests, scores = contexts_of(items), None, []
+        before = contexts
         if self.compared_by == "mean_continuation":  # from the first word that differs on, or the last word
-            parts = [
-                shared_start(*pair)
-                for pair in zip(items["good"].tolist(), items["bad"].tolist(), strict=True)
-            ]
+            pairs = zip(items["good"].tolist(), items["bad"].tolist(), strict=True)
+            parts = [shared_start(*pair) for pair in pairs]
             shared, *rests = map(list, zip(*parts, strict=True))
             before = after_context(contexts, shared)
             answers = ask_continuations(scorer, zip(before * 2, rests[0] + rests[1], strict=True), progress)
@@ -366,9 +331,8 @@ class MinimalPairs(Suite):
             rest: tuple[Any, ...] = ()
             if rests is not None:  # only where nothing is before it may a first token be without a score
                 rest = np.split(answers, 2)[number], whole - np.where(n_before > 0, n_before, first)
-            scores.append(
-                _metric().linked_scores(self.compared_by, logprobs[number], n_tokens, n_bytes, *rest)
-            )
+            of_side = logprobs[number], n_tokens, n_bytes, *rest
+            scores.append(_metric().linked_scores(self.compared_by, *of_side))
         return scores
 
     @classmethod
@@ -387,10 +351,8 @@ class MinimalPairs(Suite):
         if (own := own_units(items, "good")) is not None:
             return Units(own[1], own[0], strata=paradigms, weighting="strata")
         scored = set(paradigms[items[measure.column].notna().to_numpy()])
-        are_many = len(scored) >= MANY_PARADIGMS or (
-            len(scored) > 1 and scored <= {*_metric().BLIMP_PARADIGMS}
-        )
-        if level == ALL and are_many:
+        is_blimps = len(scored) > 1 and scored <= {*_metric().BLIMP_PARADIGMS}
+        if level == ALL and (is_blimps or len(scored) >= MANY_PARADIGMS):
             return Units(paradigms, "paradigms", weighting="units")
         return Units(critical_words(items), "critical words", strata=paradigms, weighting="strata")
 
@@ -406,9 +368,8 @@ def pair_numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
             if is_number.all():
                 return numbers.astype("int64")
             if column != "item":
-                refuse(
-                    ~is_number, frame, name, column, "a whole number; without this column, pairs are counted"
-                )
+                expected = "a whole number; without this column, pairs are counted"
+                refuse(~is_number, frame, name, column, expected)
     return frame.groupby("UID").cumcount()
 
 
@@ -436,9 +397,22 @@ def critical_words(pairs: pd.DataFrame) -> NDArray[Any]:
     return np.array(words, dtype=object)
 
 
+def contexts_of(pairs: pd.DataFrame) -> list[str]:
+    """Return what stands before each pair, "" for nothing."""
+    return pairs["context"].tolist() if "context" in pairs else [""] * len(pairs)
+
+
 def after_context(contexts: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return texts after their contexts, with a space between them unless one is empty."""
     return [" ".join(filter(None, both)) for both in zip(contexts, texts, strict=True)]
+
+
+def _queries(pairs: pd.DataFrame, method: str) -> Iterator[tuple[str, str]]:
+    """Yield what is before and the text whose probability is asked, of all good sides, then of all bad ones."""
+    for prefix, text in ASKED[method]:
+        before = contexts_of(pairs)
+        before = after_context(before, pairs[prefix].tolist()) if prefix else before
+        yield from zip(before, pairs[text].tolist(), strict=True)
 
 
 def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -446,11 +420,8 @@ def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
 
     def count(different: list[str]) -> NDArray[np.int64]:
         there = [text for text in different if text]
-        counts = (
-            scorer.token_counts(there)
-            if scorer.can("token_counts")
-            else [len(text.split()) for text in there]
-        )
+        can = scorer.can("token_counts")
+        counts = scorer.token_counts(there) if can else [len(text.split()) for text in there]
         n_tokens = dict(zip(there, counts, strict=True))
         return np.array([n_tokens.get(text, 0) for text in different], dtype=np.int64)
 

@@ -29,6 +29,16 @@ from ..io.suggestions import unknown_name
 from ..io.tables import require_columns
 
 GITHUB = "https://github.com"
+_UNREADABLE = (
+    OSError,
+    KeyError,
+    TypeError,
+    UnicodeDecodeError,
+    csv.Error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    EOFError,
+)
 
 
 @dataclass(frozen=True)
@@ -423,71 +433,42 @@ def load_set(
                 title = f"{pairs.title}, {member}"
                 frame = pairs.read(member, content)
                 yield title, frame if pairs.is_blimp else _in_columns(pairs, frame, config, member, title)
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path} is not text in UTF-8. Check that it is a file of {pairs.title}."
-            ) from error
-        except (
-            OSError,
-            KeyError,
-            TypeError,
-            csv.Error,
-            tarfile.TarError,
-            zipfile.BadZipFile,
-            EOFError,
-        ) as error:
+        except _UNREADABLE as error:
             raise ValueError(f"{path} could not be read as a file of {pairs.title}: {error}.") from error
 
 
 def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str, title: str) -> pd.DataFrame:
-    language, path = pairs.configs.get(config, config), name.removesuffix(PurePosixPath(name).suffix)
-    known = {
-        "config": config,
-        "language": language,
-        "path": path,
-        "top": path.split("/")[0],
-        "file": Path(path).name,
-    }
-    wanted = {
-        "UID": pairs.paradigm,
-        "linguistics_term": pairs.phenomenon,
-        "field": pairs.field,
-        "cluster": pairs.cluster,
-    }
-    sentences = {"sentence_good": pairs.good, "sentence_bad": pairs.bad}
+    path = name.removesuffix(PurePosixPath(name).suffix)
+    frame = frame.assign(config=config, path=path, top=path.split("/")[0], file=path.split("/")[-1])
+    frame["language"] = language = pairs.configs.get(config, config)
+    groups = {"UID": pairs.paradigm, "linguistics_term": pairs.phenomenon, "field": pairs.field}
+    wanted = {"sentence_good": pairs.good, "sentence_bad": pairs.bad, **groups, "cluster": pairs.cluster}
     table = {}
-    for column, text in (wanted | sentences).items():
-        parts = re.split(r"\{([^{}]+)\}", text)
-        named = (
-            [text]
-            if column in sentences and len(parts) == 1
-            else [of for of in parts[1::2] if of not in known]
-        )
-        if lacking := [name for name in named if name not in frame]:
-            raise ValueError(
-                f"{title} lacks the column {lacking[0]}; it has {', '.join(frame)}. Use another version."
-            )
-        if column in sentences and len(parts) == 1:
-            table[column] = frame[text]  # as it is
+    for column, text in wanted.items():
+        names = re.findall(r"\{([^{}]+)\}", text)
+        is_column = column.startswith("sentence") and not names
+        if lacking := [name for name in ([text] if is_column else names) if name not in frame]:
+            there = ", ".join(frame)
+            raise ValueError(f"{title} lacks the column {lacking[0]}; it has {there}. Use another version.")
+        if is_column:
+            table[column] = frame[text]
         elif text:
-            filled = pd.Series("", frame.index, dtype=object)
-            for n, part in enumerate(parts):
-                is_column = n % 2 and part not in known
-                values = (
-                    frame[part].fillna("none").astype(str).str.strip() if is_column else known.get(part, part)
-                )
-                filled += values
-            table[column] = filled.str.strip()
+            rows = frame[sorted({"file", *names})].fillna("none").astype(str).to_dict("records")
+            values = [_filled(text, row) for row in rows]
+            table[column] = pd.Series(values, frame.index, dtype=object)
     return pd.DataFrame(table).assign(language=language)
+
+
+def _filled(text: str, row: Mapping[Any, str]) -> str:
+    return re.sub(r"\{([^{}]+)\}", lambda found: row[found[1]].strip(), text).strip()
 
 
 def _members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
     """Yield the content of a file, or of each table in an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
-            yield from (
-                (inside, archive.read(inside)) for inside in sorted(filter(_is_table, archive.namelist()))
-            )
+            names = sorted(filter(_is_table, archive.namelist()))
+            yield from ((inside, archive.read(inside)) for inside in names)
     elif path.suffix == ".gz":
         with tarfile.open(path, "r:gz") as packed:
             files = {entry.name: packed.extractfile(entry) for entry in packed if entry.isfile()}
@@ -522,16 +503,14 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
     kind, _, where = pairs.at.partition(":")
     if kind == "hub":
         pattern = pairs.files.split("|")[0]
-        return snapshot(
-            where, "dataset", [pattern.replace("{config}", config) for config in configs or ["*"]]
-        )
+        patterns = [pattern.replace("{config}", config) for config in configs or ["*"]]
+        return snapshot(where, "dataset", patterns)
     repository, commit = split_revision(where)
     advice = f"name a copy of {pairs.address} as source (--source)"
     if commit is None:
         raise ValueError(f"No version of {pairs.title} is pinned, so it is not downloaded. Please {advice}.")
-    folder = (
-        Path(constants.HF_HOME) / "refined-tse" / f"{repository.replace('/', '-')}-{pairs.checksum[-32:]}"
-    )
+    name = f"{repository.replace('/', '-')}-{pairs.checksum[-32:]}"
+    folder = Path(constants.HF_HOME) / "refined-tse" / name
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -542,14 +521,12 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
             with zipfile.ZipFile(f"{scratch}/archive.zip") as archive:
                 archive.extractall(f"{scratch}/whole")
         except (OSError, ValueError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{url} could not be downloaded: {error}. Check the connection, or {advice}."
-            ) from error
+            said = f"{url} could not be downloaded: {error}"
+            raise ValueError(f"{said}. Check the connection, or {advice}.") from error
         (whole,) = Path(scratch, "whole").iterdir()
         if checksum_of(whole, pairs) != pairs.checksum:
-            raise ValueError(
-                f"{url} has other files of {pairs.title} than those that are pinned. Please {advice}."
-            )
+            said = f"{url} has other files of {pairs.title} than those that are pinned"
+            raise ValueError(f"{said}. Please {advice}.")
         _copy(pairs, whole, Path(scratch, "set"))
         with suppress(OSError):  # another process was faster
             Path(scratch, "set").rename(folder)
