@@ -93,7 +93,9 @@ def score_dataset(
         options: dict[str, Any] = {**kinds, "context": context, "cutoffs": cutoffs, "progress": progress}
 
         def scored(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
-            return cast(dict[str, list[Any]], score_dataset(pd.DataFrame(batch), scorer, **options).to_dict("list"))
+            return cast(
+                dict[str, list[Any]], score_dataset(pd.DataFrame(batch), scorer, **options).to_dict("list")
+            )
 
         return cast(Data, dataset.map(scored, batched=True, batch_size=OF_A_STREAM))
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # a DatasetDict

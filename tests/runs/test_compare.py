@@ -110,7 +110,9 @@ def test_models_without_shared_items_are_named_with_the_reason(three, tmp_path):
     )
     with pytest.warns(UserWarning, match="known of apart and all"):
         Results.load(three.folders[0], tmp_path).compare(allow_different=True)
-    with pytest.raises(ValueError, match=r"There is nothing to compare\. Not compared: a on .* no other model"):
+    with pytest.raises(
+        ValueError, match=r"There is nothing to compare\. Not compared: a on .* no other model"
+    ):
         compare(three.only(["a"]))
 
 

@@ -357,7 +357,9 @@ class Suite(ABC):
 
     def asked(self) -> Row:
         """Return what is asked, known before any model is loaded: the suite, its options, the content of the data."""
-        options = {name: value for name, value in self.given.items() if name != "source"}  # its content is hashed
+        options = {
+            name: value for name, value in self.given.items() if name != "source"
+        }  # its content is hashed
         about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": options}
         return {**about, "n_items": len(self.items), "data": fingerprint(self.items)}
 
