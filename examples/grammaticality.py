@@ -1,12 +1,12 @@
 """A suite of one's own: labelled sentences (CoLA), scored by Matthews' correlation at the best threshold.
 
-    python examples/grammaticality.py cola.csv --model gpt2 --out out
+    python examples/grammaticality.py cola.csv
 
 The table has the columns `sentence` and `label` (1 acceptable, 0 not). A sentence is called acceptable where its mean
 log-probability of a token is above a threshold; of 19 thresholds, the one with the highest correlation counts.
 """
 
-import argparse
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from tse_scorers.suites.data import check, read
 
 
 def matthews(labels, calls):
-    """Return Matthews' correlation of two columns of true and false; 0 where one of them is constant."""
+    """Return the correlation of two columns of true and false; 0 where one of them is constant."""
     spread = labels.std() * calls.std()
     return float(((labels - labels.mean()) * (calls - calls.mean())).mean() / spread) if spread else 0.0
 
@@ -28,38 +28,28 @@ class Grammaticality(Suite):
     """Whether acceptable sentences are more probable: Matthews' correlation with labels."""
 
     name, title, needs = "grammaticality", "Grammaticality", ("sentence", "label")
-    measures = (Measure("mcc", column="logprob_per_token", label="MCC", bounded=False, chance=0.0),)
+    measures = (Measure("mcc", column="score", label="MCC", bounded=False, chance=0.0),)
     key, text = ("sentence",), Text("Are acceptable sentences more probable than unacceptable ones?")
 
     def load(self):
-        return check(
-            read(self.data, texts=["sentence"]), "the table", texts=["sentence"], among={"label": (0, 1)}
-        )
+        """Read the sentences with their labels."""
+        table = read(self.data, texts=["sentence"])
+        return check(table, "the table", texts=["sentence"], among={"label": (0, 1)})
 
     def ask(self, scorer, items, progress=None):
-        n_tokens = scorer.token_counts(items["sentence"].tolist())
-        return {
-            "items": items.assign(
-                logprob_per_token=ask_sentences(scorer, items["sentence"], progress) / n_tokens
-            )
-        }
+        """Score each sentence."""
+        logprobs = ask_sentences(scorer, items["sentence"], progress)
+        return {"items": items.assign(score=logprobs / scorer.token_counts(items["sentence"].tolist()))}
 
     @classmethod
     def estimate(cls, items, measure, units, found=None):
-        scores, labels = items[measure.column].to_numpy(float), items["label"].to_numpy(float)
-        best = max(
-            matthews(labels, scores > cut) for cut in np.nanquantile(scores, np.linspace(0.05, 0.95, 19))
-        )
-        without_interval = dict.fromkeys(
-            ("se", "low", "high"), np.nan
-        )  # a maximum is not smooth enough for one
-        return super().estimate(items, measure, units, found)._replace(mean=best, **without_interval)
+        """Return the highest correlation, which has no interval: a maximum is not smooth enough for one."""
+        scores, labels = items["score"].to_numpy(float), items["label"].to_numpy(float)
+        thresholds = np.nanquantile(scores, np.linspace(0.05, 0.95, 19))
+        best = max(matthews(labels, scores > threshold) for threshold in thresholds)
+        mean = super().estimate(items, measure, units, found)
+        return mean._replace(mean=best, se=np.nan, low=np.nan, high=np.nan)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("table")
-    parser.add_argument("--model", default="tiny-causal")
-    parser.add_argument("--out", default="grammaticality")
-    options = parser.parse_args()
-    print(run(options.model, Grammaticality(data=options.table), options.out, report=False))
+    print(run("tiny-causal", Grammaticality(data=sys.argv[1]), "grammaticality", report=False))

@@ -3,7 +3,7 @@
     python examples/hand_written_loop.py
 
 The evaluation loads its data once, scores the live model, and leaves training as it was. The same call works with
-the model inside DDP (in all processes), under autocast and compiled.
+the model inside DDP, under autocast and compiled.
 """
 
 import argparse

@@ -39,12 +39,12 @@ def main() -> None:
     parser.add_argument("--model", default="tiny-causal")
     parser.add_argument("--out", type=Path, default=Path("two-by-two"))
     options = parser.parse_args()
-    results = run(options.model, Regions(data=design(), criteria=[CRITERION]), options.out)
-    for row in results.frame.itertuples():
-        if row.level == "criterion":
-            print(f"accuracy of the criterion: {row.score:.2f} over {row.n:.0f} items")
-        elif row.level == "interaction" and row.value.endswith("verb"):
-            print(f"interaction at the verb: {row.score:.2f} bits [{row.ci_low:.2f}, {row.ci_high:.2f}]")
+    suite = Regions(data=design(), criteria=[CRITERION])
+    frame = run(options.model, suite, options.out, report=False).frame
+    (fulfilled,) = frame[frame["level"] == "criterion"].itertuples()
+    print(f"accuracy of the criterion: {fulfilled.score:.2f} over {fulfilled.n:.0f} items")
+    (effect,) = frame[frame["level"].eq("interaction") & frame["value"].str.endswith("verb")].itertuples()
+    print(f"interaction at the verb: {effect.score:.2f} bits [{effect.ci_low:.2f}, {effect.ci_high:.2f}]")
 
 
 if __name__ == "__main__":

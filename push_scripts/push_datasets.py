@@ -17,8 +17,7 @@ import yaml
 from hub.cards import check_dataset, licence, split_card
 from hub.client import Refused, Upload, committed, refuse_if
 from hub.publish import for_readers, parser, publish, select
-from tse_scorers.publishing.benchmark_tasks import FILE as EVAL_YAML
-from tse_scorers.publishing.benchmark_tasks import benchmark
+from tse_scorers.publishing import benchmark
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_REDISTRIBUTABLE = {
     "german_argument_structure/rochereau2020": "its release (Rochereau et al. 2020) states no licence",
 }
+EVAL_YAML = "eval.yaml"
 
 
 def data_files(config: dict[str, Any]) -> list[str]:

@@ -1,6 +1,5 @@
 """Shared fixtures."""
 
-import functools
 import gc
 import importlib.util
 import os
@@ -8,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 from doc_snippets import EMPTY_PICTURE, draft
 from hypothesis import settings
+from real_runs import results as results
+from real_runs import three_suites as three_suites
 
 # The same examples at each run, and no clock: machines that are busy are slow, not wrong.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -23,15 +23,11 @@ gc.disable()  # until all is collected: nothing of 6,000 tests and of PyTorch is
 
 LONGEST = (
     "test_docs.py",
-    "test_explore.py",
-    "test_callback.py",
-    "test_output_files.py",
+    "test_live.py",
     "test_reproduce.py",
-    "test_hub_roundtrip.py",
-    "test_every_option.py",
     "test_scorers.py",
-    "test_many_models.py",
-    "test_hostile_names.py",
+    "test_agreement.py",
+    "test_cli.py",
 )
 """The files that take longest: 20 to 80 seconds of a processor."""
 
@@ -78,16 +74,6 @@ def unsynced_files() -> Iterator[None]:
     """Lets the system write files when it likes: no test turns the power off, and thousands of them write records."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def commands_made_once() -> Iterator[None]:
-    """Makes the commands of `tse` once, from their declarations: as a program does, but tests enter many commands."""
-    made_once = functools.cache(typer.main.get_command)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("typer.main.get_command", made_once)
-        patch.setattr("typer.testing._get_command", made_once)
         yield
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from tse_scorers.io.files import parse_yaml
+import yaml
 
 # Licences that let a config be redistributed; "other" needs a name and a link as well.
 REDISTRIBUTABLE = (
@@ -47,7 +47,10 @@ def split_card(text: str) -> tuple[dict[str, Any], str]:
     match = re.match(r"---\r?\n(.*?\n)---[ \t]*\r?\n(.*)", text, re.DOTALL)
     if match is None:
         raise ValueError("README.md does not start with a YAML head between two lines of ---")
-    head = parse_yaml(match[1], "the YAML head of README.md")
+    try:
+        head = yaml.safe_load(match[1])
+    except yaml.YAMLError as error:
+        raise ValueError(f"the YAML head of README.md could not be read as YAML: {error}") from error
     if not isinstance(head, dict):
         raise ValueError("the YAML head of README.md is not a mapping of keys to values")
     return head, match[2]

@@ -1,7 +1,7 @@
 """What the push scripts share: their options, and the steps from a list of uploads to published releases.
 
-With `--yes` the token's rights are checked first. Then the differences to the Hub are shown, each repository gets
-its commit, all repositories are read back in a clean cache, and only what was read back correctly is tagged.
+The differences to the Hub are shown. With `--yes`, each repository gets its commit, all repositories are read back in a
+clean cache, and only what was read back correctly is tagged.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from hub.client import Plan, Refused, Upload, compare, describe, send
 from hub.read_back import ReadBackError, read_back
-from tse_scorers.publishing.sending import MissingRights, require_write
 
 # Errors of requests to the Hub. Depending on the version of huggingface_hub, HTTP errors come from requests (an
 # OSError), httpx or httpx2 (bases of HfHubHTTPError). A failed upload of a large file is a RuntimeError, an answer
@@ -96,7 +95,7 @@ def publish(uploads: Iterable[Upload], options: argparse.Namespace) -> int:
     """
     try:
         return _publish(list(uploads), options)
-    except (Refused, MissingRights) as error:
+    except Refused as error:
         print(f"refused: {error}", file=sys.stderr)
         return 2
 
@@ -110,8 +109,6 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
     place = api.endpoint
     pushed: list[tuple[Plan, str]] = []
     try:
-        if really:
-            require_write(api, options.org)
         plans = []
         for upload in uploads:
             place = upload.repo_id
@@ -134,7 +131,7 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
             # A tag that is there already has the same content; `compare` refuses any other.
             api.create_tag(place, tag=options.tag, revision=commit, repo_type=kind, exist_ok=True)
             print(f"tagged: {place} as {options.tag}")
-    except (Refused, MissingRights):
+    except Refused:
         raise
     except FAILURES as error:
         names = ", ".join(plan.upload.repo_id for plan, _ in pushed) or "nothing"

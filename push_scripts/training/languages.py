@@ -129,7 +129,7 @@ class LanguageMaskedTask(MaskedTask):
 
 def words_of(sentences: list[str], language: str, special: list[str]) -> dict[str, int]:
     """Return the id of each word of the sentences and of each verb; the special tokens are first."""
-    split = WordSplitter("punctuation", lowercase=False)
+    split = WordSplitter()
     words = {word for sentence in sentences for word in split(sentence)}
     words |= {form for verb in verbs_of(language) for form in verb}
     return {word: index for index, word in enumerate([*special, *sorted(words)])}
@@ -138,7 +138,7 @@ def words_of(sentences: list[str], language: str, special: list[str]) -> dict[st
 def word_tokenizer(vocabulary: Mapping[str, int], unk_token: str, **special: str) -> PreTrainedTokenizerFast:
     """Return a tokenizer of whole words, without tokens around a text."""
     tokenizer = Tokenizer(models.WordLevel(dict(vocabulary), unk_token=unk_token))
-    tokenizer.pre_tokenizer = splitter("punctuation")
+    tokenizer.pre_tokenizer = splitter()
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         unk_token=unk_token,

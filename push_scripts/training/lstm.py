@@ -28,7 +28,7 @@ class LstmTask:
     steps = 2_000
 
     def __init__(self, sentences: list[str]):
-        split = WordSplitter("punctuation", lowercase=False)
+        split = WordSplitter()
         counted = Counter(chain.from_iterable(split(sentence) for sentence in sentences))
         frequent = sorted(counted, key=lambda word: (-counted[word], word))[: WORDS - 2]
         vocabulary = {word: index for index, word in enumerate([END, UNKNOWN, *frequent])}

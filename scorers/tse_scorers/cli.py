@@ -293,14 +293,7 @@ def doctor(
         from .runs.doctor import diagnose
 
         findings = diagnose(scorer)
-    rows = [
-        {
-            "check": found.check,
-            "verdict": found.verdict,
-            "found": " → ".join(filter(None, (found.found, found.what_to_do))),
-        }
-        for found in findings
-    ]
+    rows = [{"check": found.check, "verdict": found.verdict, "found": found.found} for found in findings]
     terminal.table(pd.DataFrame(rows), scorer.name)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": rows}
@@ -593,34 +586,20 @@ def publish(
                 terminal.say(content.decode())
         if yes:
             address = publishing.publish(publication, create_pr)
-            terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
+            terminal.say(f"  Published: {address}")
     if not yes:
         terminal.say("Nothing was sent. Add --yes to send what is not there yet.")
     return 0
 
 
 @app.command
-def install_metrics(*, yes: bool = False, remove: bool = False) -> int:
-    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline.
+def install_metrics() -> int:
+    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
+    with terminal.waiting("Copying the metrics"):
+        from .publishing import install_metrics as install
 
-    Args:
-        yes: carry it out [a dry run that only prints what would happen]
-        remove: remove what this command copied
-    """
-    with terminal.waiting("Starting"):
-        from .publishing import install_metrics as installing
-
-    if remove:
-        for folder in list(installing.installed()):
-            terminal.say(f"- {folder}")
-            if yes:
-                installing.remove(folder)
-    else:
-        for module in installing.shipped_modules():
-            terminal.say(f"{'=' if module.is_there else '+'} {module.folder}")
-            if yes:
-                installing.install(module)
-    terminal.say("Done." if yes else "Nothing was changed. Add --yes to do it.")
+        folders = install()
+    terminal.sentences(f"Installed {folder}" for folder in folders)
     return 0
 
 
@@ -641,7 +620,7 @@ def train_ngram(
     """
     _refuse_existing(out, overwrite)
     with terminal.waiting("Training the model"):
-        from .models.ngram.train import train_ngram as train
+        from .models.ngram import train_ngram as train
 
         written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")
@@ -664,7 +643,7 @@ def convert_lstm(
     """
     _refuse_existing(out / "config.json", overwrite)
     with terminal.waiting("Converting the model"):
-        from .models.lstm.convert import convert_lstm as convert
+        from .models.lstm_convert import convert_lstm as convert
 
         terminal.quiet()
         written = convert(checkpoint, vocabulary, out, kind)

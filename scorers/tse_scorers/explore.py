@@ -23,15 +23,15 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from .io.files import printable
-from .io.runs import Runs
 from .report import page as report_page
 from .report.blocks import Plot
 from .report.headline import remarks, standing
 from .report.items import items_of
-from .report.scores import ALL, best_first, headlines, measures_in, rows_of, tidy
-from .runs.comparing.comparable import not_comparable
-from .suites.measure import Measure
-from .suites.registry import find_suite, names
+from .report.scores import best_first, headlines, tidy
+from .results import Results
+from .runs.comparable import all_notices
+from .suites import find_suite
+from .suites.base import ALL, ROW, WEIGHT, Measure
 
 TITLE = "Targeted syntactic evaluation"
 MOST = 300  # items that are shown
@@ -46,24 +46,23 @@ ASKED = (
     "Surprisal: −log2 of the probability of a sentence or word, in bits (masked models: pseudo-likelihood)."
 )
 _FIRST = ["good", "bad", "sentence", "A − B", "margin A", "margin B", "score A", "score B"]
-_SCORES = ["score", "margin", "logprob_good", "logprob_bad"]
+_SCORES = ["score", "margin"]
 
 
 class Explored:
     """Results as tidy rows (`report.scores`), with the measures that tell whose items they are over."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs, rows = runs, best_first(tidy(runs))
+    def __init__(self, results: Results) -> None:
+        self._results, rows = results, best_first(tidy(results))
         self.rows = rows.sort_values("level", key=lambda level: level != ALL, kind="stable")
         self._lines = headlines(rows)
-        signatures = [model for run in runs.runs for model in run["signature"]["models"]]
-        self.remarks = [*not_comparable({"models": signatures}, names().heading), *remarks(self._lines)]
-        self.measures: dict[tuple[str, str], tuple[str, str | None, Measure]] = {}
-        for (data, suite), of in rows.groupby(["data", "suite"], sort=False):
-            config = None if pd.isna(of["config"].iloc[0]) else str(of["config"].iloc[0])
-            for measure in measures_in(find_suite(str(suite)).measures, of):
-                if len(rows_of(of, measure)):
-                    self.measures[str(data), measure.label] = str(suite), config, measure
+        self.remarks = [*all_notices(results), *remarks(self._lines)]
+        self.measures: dict[tuple[str, str], tuple[str, str, Measure]] = {}
+        columns = ["data", "suite", "config", "name", "measure"]
+        for data, suite, config, name, label in rows[columns].drop_duplicates().itertuples(index=False):
+            known = {measure.name: measure for measure in find_suite(suite).measures}
+            if name in known:
+                self.measures[data, label] = suite, config, known[name]
         self.items = lru_cache(maxsize=4)(self._items)
 
     def leaderboard(self) -> pd.DataFrame:
@@ -79,13 +78,16 @@ class Explored:
 
     def _read(self, data: str, name: str, system: str) -> pd.DataFrame:
         """Return the items of a system."""
-        suite, config, measure = self.measures.get((data, name), ("", None, Measure(name)))
-        files = {(file.system, file.config): file for file in self._runs.scores(suite, measure.table)}
-        file = files.get((system, config))
-        frame = None if file is None else items_of(file, find_suite(suite), measure)
-        if frame is None:
+        suite, config, measure = self.measures.get((data, name), ("", "", Measure(name)))
+        record = self._results.of(suite, config).get(system)
+        if record is None:
             raise ValueError(f"The folder of {system} does not contain items of {name} ({data}).")
-        return frame
+        frame = items_of(record.read(), find_suite(suite), measure)
+        of_model = {of.column for of in find_suite(suite).measures} | {"context", ROW, WEIGHT}
+        starts = ("logprob", "score_", "share_", "n_", "ties", "opening")
+        lists = [name for name in frame if any(isinstance(cell, np.ndarray) for cell in frame[name][:1])]
+        drop = [name for name in frame if name in (*lists, *of_model) or name.startswith(starts)]
+        return frame.drop(columns=drop)
 
     def _items(self, data: str, name: str, a: str, b: str) -> pd.DataFrame:
         """Return the items that both systems have, sorted by A's margin."""
@@ -149,10 +151,10 @@ def picture(rows: pd.DataFrame) -> str:
     )
 
 
-def app(runs: Runs, models: Sequence[str] = ()) -> Any:
+def app(results: Results, models: Sequence[str] = ()) -> Any:
     """Return the page for some results; `models` can be asked about sentences, each is loaded when it first is."""
-    explored, asking = Explored(runs), Lock()
-    rows, systems = explored.rows, list(dict.fromkeys(runs.rows["system"]))
+    explored, asking = Explored(results), Lock()
+    rows, systems = explored.rows, list(dict.fromkeys(results.systems))
     all_data = list(dict.fromkeys(rows["data"]))
 
     def choices(data: str) -> list[list[str]]:

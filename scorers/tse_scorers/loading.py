@@ -8,11 +8,11 @@ from .models import ngram
 from .models.causal import CausalScorer
 from .models.load import LoadedModel, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
-from .models.model_source import WEIGHTS, is_gguf
-from .models.options import EncoderInput, ModelKind, ModelOptions, Option, OptionError, PseudoLikelihood
-from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model
+from .models.model_source import KENLM_SUFFIXES, WEIGHTS, is_gguf
+from .models.options import EncoderInput, ModelKind, ModelOptions, PseudoLikelihood
+from .models.own_model import GivenModel, OwnModel, decoder_of, is_of_transformers, own_model
 from .models.scorer import Scorer
-from .models.seq2seq import decoder_of
+from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -100,9 +100,9 @@ def load_with_options(
     """
     if isinstance(model, str | Path):
         if tokenizer is not None:
-            raise OptionError(
-                f"{Option('tokenizer')} has no effect on {str(model)!r}, which is loaded with its own. Remove "
-                "it, or load the model first and pass both."
+            raise ValueError(
+                f"tokenizer has no effect on {str(model)!r}, which is loaded with its own. Remove it, or "
+                "load the model first and pass both."
             )
         return _load_by_name(str(model), options, one_of_several)
     if tokenizer is None:
@@ -149,10 +149,8 @@ def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Sco
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
-    is_ngram = name.endswith((".json", *ngram.KENLM_SUFFIXES))
+    is_ngram = name.endswith((".json", *KENLM_SUFFIXES))
     options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
-    from .suites.published_scores import load_published
-
     return ngram.load(path) if is_ngram else load_published(path)
 
 
@@ -166,28 +164,30 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     of_model: dict[str, Any] = {} if quantization is None else {"quantization": quantization}
-    if isinstance(model, OwnModel):
-        if kind == "seq2seq":
-            raise OptionError(
+    is_own = isinstance(model, OwnModel)
+    # A function is not told which tokens of a row it may attend to.
+    causal: dict[str, Any] = {
+        "bos": bool(options.bos),
+        "start_token": options.start_token,
+        "share_prefixes": not is_own,
+    }
+    if kind == "seq2seq":
+        if isinstance(model, OwnModel):
+            raise ValueError(
                 f"{name} is a function from ids to logits, which has no encoder of its own; expected "
-                f"{Option('kind', 'causal')} or {Option('kind', 'masked')}. Pass a model of transformers, or a "
-                "function that runs the encoder itself."
+                f"kind='causal' or kind='masked'."
             )
-    elif kind == "seq2seq":
         encoder_input = options.encoder_input or "empty"
         model, begin = decoder_of(model, tokenizer, encoder_input, name)
         of_model |= {"kind": "seq2seq", "encoder_input": encoder_input}
+        causal = {"bos": True, "start_token": begin, "share_prefixes": False}  # it always has its start token
     if isinstance(model, OwnModel):
-        model.measure(0 if kind == "seq2seq" else len(tokenizer))
+        model.measure(len(tokenizer) if is_own else 0)
         of_model["architecture"] = model.architecture
-    scorer: MaskedScorer | CausalScorer
-    if kind == "masked":
-        scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
-    elif kind == "causal":
-        # A function is not told which tokens of a row it may attend to.
-        shared |= {"bos": bool(options.bos), "share_prefixes": not isinstance(model, OwnModel)}
-        scorer = CausalScorer(model, tokenizer, start_token=options.start_token, **shared)
-    else:  # a decoder always begins with its start token
-        scorer = CausalScorer(model, tokenizer, bos=True, start_token=begin, share_prefixes=False, **shared)
+    scorer = (
+        MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
+        if kind == "masked"
+        else CausalScorer(model, tokenizer, **causal, **shared)
+    )
     scorer.signature |= of_model
     return scorer

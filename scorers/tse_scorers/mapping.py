@@ -9,10 +9,9 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from datasets import Dataset, Features, IterableDataset
+from datasets import Dataset, Features, IterableDataset, IterableDatasetDict
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
-from .engine.processes import single_process
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.suggestions import suggesting_keywords
@@ -24,8 +23,8 @@ from .models.text import TooLongError, refusing_by_row
 from .suites.agreement import check_numbers, check_pairs, load_lemmas
 from .suites.gaps import MEASURES, NUMBERS, score_columns, score_gaps
 
-CHUNK = 10_000
-"""Rows of a stream that are scored together."""
+OF_A_STREAM = 10_000
+"""Rows of a stream that are scored at a time."""
 TABLE = "The data set"
 VERBS = ("form_correct", "form_incorrect")
 Data = TypeVar("Data")
@@ -49,9 +48,9 @@ def score_dataset(
 
     Give one of `columns` (whole texts), `lemmas` (a gap between `prefix` and `suffix`) and `surprisals` (words).
 
-    Equal inputs are computed once, over the data set, or over each 10,000 rows of a stream. The result for a `Dataset`
-    is cached by `datasets`, by its content, the model's signature and these options; with a model whose revision is
-    unknown, such as one in memory, it is scored at every call. Each process of a launch scores what it is given.
+    Equal inputs are computed once. The result for a `Dataset` is cached by `datasets`, by its content, the model's
+    signature and these options; with a model whose revision is unknown, such as one in memory, it is scored at every
+    call. Each process of a launch scores what it is given.
 
     Args:
         dataset: a `Dataset`, `DatasetDict`, `IterableDataset`, data frame, or list of dicts.
@@ -64,28 +63,23 @@ def score_dataset(
             over the whole distribution, `n_lemmas`, `n_ties`, and for the row's own verbs `logprob_correct` and
             `logprob_incorrect`, NaN where a form is not a single token.
         surprisals: columns of texts. Adds lists with one number for each word: `surprisals_<column>` in nats, and the
-            word's characters, from `starts_<column>` to before `ends_<column>`. The end of the sentence, if an n-gram
-            model scores it, is a last word without characters.
+            word's characters, from `starts_<column>` to before `ends_<column>`.
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
         progress: called with (tokens done, tokens in all); None shows bars, unless `datasets.disable_progress_bars()`
             was called.
 
     Returns:
-        The same type. A stream is scored while it is read.
+        The same type.
 
     Raises:
-        TypeError: the data set or `progress` has another type.
+        TypeError: the data set has another type.
         ValueError: a column is missing, has values that are no text, or would be replaced; there are no rows; not
             exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; a text is
             too long for the model; or the model cannot answer.
     """
-    if progress is not None and not callable(progress):
-        raise TypeError(
-            f"Got progress={progress!r}; expected a function of (done, in all), or None for bars."
-        )
-    kinds = [("columns", columns), ("lemmas", lemmas), ("surprisals", surprisals)]
-    given = [name for name, value in kinds if value is not None]
+    kinds = {"columns": columns, "lemmas": lemmas, "surprisals": surprisals}
+    given = [name for name, value in kinds.items() if value is not None]
     if len(given) != 1:
         raise ValueError(
             f"Got {' and '.join(given) or 'none of columns, lemmas and surprisals'}; expected one of columns "
@@ -94,7 +88,17 @@ def score_dataset(
     for option, value, kind in (("context", context, "columns"), ("cutoffs", cutoffs, "lemmas")):
         if value and given != [kind]:
             raise ValueError(f"{option} has no effect with {given[0]}; remove it.")
-    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
+    if isinstance(dataset, IterableDataset | IterableDatasetDict):
+        scorer = model if isinstance(model, Scorer) else load_scorer(model)
+        options: dict[str, Any] = {**kinds, "context": context, "cutoffs": cutoffs, "progress": progress}
+
+        def scored(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            return cast(
+                dict[str, list[Any]], score_dataset(pd.DataFrame(batch), scorer, **options).to_dict("list")
+            )
+
+        return cast(Data, dataset.map(scored, batched=True, batch_size=OF_A_STREAM))
+    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # a DatasetDict
     frames = {split: _rows(part) for split, part in splits.items()}
     questions = {}
     for split, frame in frames.items():
@@ -114,9 +118,7 @@ def score_dataset(
 
 
 def _rows(dataset: object) -> pd.DataFrame:
-    """Return the rows of a data set; of a stream, the first one."""
-    if isinstance(dataset, IterableDataset):
-        return pd.DataFrame(list(dataset.with_format(None).take(1)))
+    """Return the rows of a data set."""
     if isinstance(dataset, Dataset):
         return cast(pd.DataFrame, dataset.with_format(None).to_pandas())
     if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
@@ -129,10 +131,7 @@ def _rows(dataset: object) -> pd.DataFrame:
             "dicts. Read files with datasets.load_dataset."
         )
     if dataset.columns.nlevels > 1 or not dataset.columns.is_unique:
-        raise ValueError(
-            f"{TABLE} has two columns with one name, or names of several levels: "
-            f"{', '.join(map(str, dataset.columns))}; expected one name for each column. Rename them."
-        )
+        raise ValueError(f"{TABLE} has two columns with one name, or names of several levels. Rename them.")
     return dataset
 
 
@@ -140,9 +139,7 @@ def _names(option: str, named: object) -> list[str]:
     """Return the columns that an option names."""
     names = [named] if isinstance(named, str) else list(named) if isinstance(named, list | tuple) else []
     if not names or not all(isinstance(name, str) for name in names):
-        raise TypeError(
-            f"Got {option}={named!r:.80} ({type(named).__name__}); expected a text or a list of texts."
-        )
+        raise TypeError(f"Got {option}={named!r:.80}; expected a text or a list of texts.")
     return list(dict.fromkeys(names))
 
 
@@ -155,10 +152,7 @@ def _lemma_table(lemmas: Lemmas) -> pd.DataFrame:
         )
     frame = load_lemmas(lemmas)
     if (frame["singular"] == frame["plural"]).all():
-        raise ValueError(
-            "All lemmas of the list have two equal forms, which are never compared; expected two different ones. "
-            "Correct the columns singular and plural."
-        )
+        raise ValueError("All lemmas of the list have two equal forms; expected different ones.")
     return frame
 
 
@@ -191,7 +185,7 @@ class _Question:
 def _mapped(
     dataset: Any, frame: pd.DataFrame, question: _Question, scorer: Scorer, progress: Progress | None
 ) -> Any:
-    """Return the data set with the scores of its rows, which have been checked; those of a stream are while read."""
+    """Return the data set with the scores of its rows, which have been checked."""
     counts = scorer.can("token_counts")
     types = {
         name: kind for name, kind in question.types.items() if counts or not name.startswith("n_tokens_")
@@ -199,7 +193,7 @@ def _mapped(
 
     def score(rows: pd.DataFrame) -> pa.Table:
         shown = bars(f"Scoring with {scorer.name}") if progress is None else nullcontext(progress)
-        with single_process(), shown as report:
+        with shown as report:
             answers = question.answers(scorer, rows, report)
         return pa.table({name: answers[name] for name in types}, schema=pa.schema(types))
 
@@ -207,17 +201,7 @@ def _mapped(
         return pd.concat([dataset, score(frame).to_pandas().set_axis(dataset.index)], axis=1)
     if isinstance(dataset, list):
         return [{**row, **new} for row, new in zip(dataset, score(frame).to_pylist(), strict=True)]
-    features = dataset.features and Features(
-        {**dataset.features, **Features.from_arrow_schema(pa.schema(types))}
-    )
-    if isinstance(dataset, IterableDataset):
-
-        def scored(batch: Mapping[str, list[object]]) -> Columns:
-            rows = pd.DataFrame(dict(batch))
-            question.check(rows)
-            return cast(Columns, score(rows).to_pydict())
-
-        return dataset.map(scored, batched=True, batch_size=CHUNK, features=features)
+    features = Features({**dataset.features, **Features.from_arrow_schema(pa.schema(types))})
     reusable = scorer.signature.get("revision") is not None
     data = dataset._fingerprint, fingerprint(frame[question.needed])  # a folder's own one ignores its content
     identity = Hasher.hash([*data, scorer.signature, question.identity, list(types)])
@@ -255,8 +239,7 @@ def _texts(columns: list[str], context: str | None) -> _Question:
     def answers(scorer: Scorer, frame: pd.DataFrame, progress: Progress) -> Columns:
         if context and not scorer.can("continuation_logprobs"):
             raise ValueError(
-                f"{scorer.name} only scores whole texts, and no text after a context. Remove context, or use another "
-                "model."
+                f"{scorer.name} scores no text after a context. Remove context, or use another model."
             )
         texts = [text for column in columns for text in frame[column]]
         with refusing_by_row(lambda place: place % len(frame)):
@@ -310,13 +293,11 @@ def _words(columns: list[str]) -> _Question:
 
 
 def _spans(text: str, words: Sequence[tuple[str, float]]) -> dict[str, Sequence[float]]:
-    """Return the surprisals of the words of a text, and where they stand; its end has no characters."""
+    """Return the surprisals of the words of a text, and where they stand."""
     starts: list[int] = []
     ends = [0]
-    for number, (word, _) in enumerate(words, 1):
+    for word, _ in words:
         start = text.find(word, ends[-1])
-        if start < 0 and number == len(words) and not text[ends[-1] :].strip():
-            start, word = len(text), ""
         if start < 0:
             raise ValueError(
                 f"The model returned the word {word!r}, which {text!r:.80} does not have after character {ends[-1]}; "

@@ -1,4 +1,4 @@
-"""The engine, from plans to records: what a model is given, what is read, and what a stopped or full machine keeps."""
+"""The engine, from plans to records: what a model is given, what is read, and what happens when memory is full."""
 
 import copy
 import itertools
@@ -19,11 +19,9 @@ from tiny import NOUNS, SENTENCES, tiny_model
 
 from tse_scorers import Slot, load_scorer
 from tse_scorers.engine.forward import BLOCK, Forward
-from tse_scorers.engine.journal import Journal
 from tse_scorers.engine.plan import Plan, plain_rows, prefix_rows
 from tse_scorers.engine.run import TokenReader, run
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.masked import MaskedScorer
 
 TEXTS = [[5 + (i * j) % 90 for j in range(1, 3 + i % 4)] for i in range(1, 25)]
 """24 short texts of gpt2's ids, of 2 to 5 tokens."""
@@ -123,21 +121,15 @@ def test_batches_hold_each_row_that_is_read_once_within_their_budgets(texts, cap
 def test_equal_texts_and_shared_beginnings_go_through_the_model_once():
     scorer = CausalScorer(*tiny_model("causal", "gpt2"))
     scorer.sentence_logprobs(FAMILY)  # nothing is probed any more
-    inputs = [ids[:-1] for ids in scorer.sentence_ids(FAMILY)]
+    inputs = [ids[:-1] for ids in scorer._with_spans(FAMILY)[0]]
     beginnings = {tuple(ids[: end + 1]) for ids in inputs for end in range(len(ids))}
     with watched(scorer.model) as shapes:
         once, twice = scorer.sentence_logprobs(FAMILY), scorer.sentence_logprobs(FAMILY * 2)
     n_tokens = sum(rows * width for rows, width in shapes)
-    assert scorer.execution["prefixes_shared"]
-    assert n_tokens < 1.3 * 2 * len(beginnings) < sum(map(len, inputs))
+    assert scorer.execution["prefixes_shared"] and n_tokens < 1.3 * 2 * len(beginnings) < sum(
+        map(len, inputs)
+    )
     np.testing.assert_allclose(twice, [*once, *once], rtol=0, atol=1e-5)
-    masked = MaskedScorer(*tiny_model("masked", "bert"))
-    masked.forward  # noqa: B018  (probed)
-    with watched(masked.model) as shapes:
-        masked.read_slots(
-            [Slot("The author", " tall.")] * 9, FromLogits(lambda logits, _: logits[:, :1].numpy(), 1)
-        )
-    assert [rows for rows, _ in shapes] == [1]
 
 
 def test_plain_texts_of_any_lengths_go_through_without_padding(forward, expected):
@@ -181,12 +173,9 @@ def test_progress_counts_tokens_up_to_all_of_them(forward):
     "message",
     [
         "CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA` to enable assertions.",
-        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
-        "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
         "MPS backend out of memory (MPS allocated: 17.81 GiB, max allowed: 18.13 GiB).",
         "Invalid buffer size: 24.58 GiB",
         "UR backend failed. UR backend returns:39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
-        "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory",
         "[enforce fail at alloc_cpu.cpp:80] DefaultCPUAllocator: not enough memory: you tried",
         torch.OutOfMemoryError("CUDA out of memory."),
         MemoryError("Unable to allocate 24.6 GiB for an array"),
@@ -211,27 +200,18 @@ def test_a_single_row_that_does_not_fit_is_one_plain_sentence(forward):
         run(forward, last_tokens(), TokenReader(TOKENS), batch_tokens=24)
 
 
-def test_memory_that_runs_out_while_logits_are_read_loses_nothing(forward, expected):
-    failed = []
-
-    class Once:
-        dtype, fingerprint = np.dtype("f8"), None
-
-        def __call__(self, logits, at, answers):
-            if not failed and len(answers) > 2:
-                failed.append(True)
-                raise torch.OutOfMemoryError("CUDA out of memory.")
-            return logits.double().log_softmax(1).numpy()[at, TOKENS[answers]]
-
-    answers = run(forward, last_tokens(), Once(), batch_tokens=24)
-    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
-    assert failed
-
-
-def test_other_errors_of_a_model_pass(forward):
+def test_other_errors_of_a_model_pass_and_what_is_no_number_is_one(forward):
     wrong = RuntimeError("mat1 and mat2 shapes cannot be multiplied")
     with watched(forward.model, lambda *_: wrong), pytest.raises(RuntimeError, match="mat1"):
         run(forward, last_tokens(), TokenReader(TOKENS))
+    for value in (torch.nan, torch.inf):
+        model = copy.deepcopy(forward.model)
+        model.lm_head.bias = torch.nn.Parameter(torch.zeros(model.config.vocab_size))
+        broken = Forward(model)
+        with torch.no_grad():
+            model.lm_head.bias[3] = value
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            run(broken, last_tokens(), TokenReader(TOKENS))
 
 
 # ---- the output layer -------------------------------------------------------------------------------------
@@ -244,7 +224,7 @@ def test_soft_caps_are_applied_even_where_logits_are_small(scale, dtype):
     with torch.no_grad():
         model.get_output_embeddings().weight.mul_(scale)
     forward = Forward(model.to(dtype))
-    assert forward.narrows and not forward.sums_by_block
+    assert forward.narrows
     with torch.no_grad():
         model.get_output_embeddings().weight.mul_(30 / scale)  # the cap is 30
     answers = run(forward, last_tokens(), TokenReader(TOKENS))
@@ -254,87 +234,23 @@ def test_soft_caps_are_applied_even_where_logits_are_small(scale, dtype):
     np.testing.assert_allclose(answers, literal, rtol=0.02 if dtype == torch.bfloat16 else 1e-5)
 
 
-class OddLayer(torch.nn.Module):
-    """An output layer that does more than a product of its own, given (texts, positions, width)."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner, self.weight = inner, inner.weight
-
-    def forward(self, hidden):
-        return self.inner(hidden) + hidden.shape[1]
-
-
-@pytest.mark.parametrize("has_layer", [True, False])
-def test_a_model_that_must_run_whole_says_so_and_has_the_same_scores(has_layer):
+def test_a_model_that_must_run_whole_has_the_same_scores():
     model, tokenizer = tiny_model("causal", "gpt2")
-    model, texts = copy.deepcopy(model), [f"The {noun} laughs." for noun in ("author", "pilot", "guard")]
-    expected = CausalScorer(model, tokenizer).sentence_logprobs(texts)
-    if has_layer:
-        model.lm_head = OddLayer(model.lm_head)
-    else:
-        model.get_output_embeddings = lambda: None
-    scorer = CausalScorer(model, tokenizer, share_prefixes=False)
-    with pytest.warns(UserWarning, match=r"every position of a text.*The scores are the same"):
-        scores = scorer.sentence_logprobs(texts)
+    expected = CausalScorer(model, tokenizer).sentence_logprobs(SENTENCES)
+    model = copy.deepcopy(model)
+    layer = model.lm_head
+
+    class Odd(
+        torch.nn.Module
+    ):  # adds the number of positions, which the layer sees only if it runs at all of them
+        weight = layer.weight
+
+        def forward(self, hidden):
+            return layer(hidden) + torch.arange(hidden.shape[1])[:, None]
+
+    model.lm_head = Odd()
+    scores = CausalScorer(model, tokenizer, share_prefixes=False).sentence_logprobs(SENTENCES)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
-
-
-class Bigrams(torch.nn.Module):
-    """The smallest language model: a vector of each id, and an output layer."""
-
-    device, dtype = torch.device("cpu"), torch.float32
-
-    def __init__(self, vocabulary, bias=True, scale=1.0):
-        super().__init__()
-        torch.manual_seed(0)
-        self.hidden = torch.nn.Parameter(scale * torch.randn(vocabulary, 16))
-        self.layer = torch.nn.Linear(16, vocabulary, bias=bias)
-        config = types.SimpleNamespace(vocab_size=vocabulary, get_text_config=lambda: config)
-        self.config = config
-
-    def get_output_embeddings(self):
-        return self.layer
-
-    def forward(self, input_ids, attention_mask=None):
-        return types.SimpleNamespace(logits=self.layer(self.hidden[input_ids]))
-
-    def check(self, tolerance=1e-5):
-        """Compare log-probabilities, of ids and of a group, with a log-softmax in float64."""
-        vocabulary = self.config.vocab_size
-        inputs, tokens = [*range(vocabulary)] * 2, np.arange(2 * vocabulary) % vocabulary
-        tokens[vocabulary:] = -1
-        group = torch.arange(vocabulary) >= vocabulary - 9
-        forward = Forward(self.eval())
-        assert forward.sums_by_block
-        plan = plain_rows([[token] for token in inputs], [0] * len(inputs))
-        with torch.inference_mode():
-            actual = run(forward, plan, TokenReader(tokens, group.numpy()))
-            logprobs = copy.deepcopy(self.layer).double()(self.hidden.double()).log_softmax(1)
-        np.testing.assert_allclose(actual[:vocabulary], logprobs.diagonal(), rtol=1e-6, atol=tolerance)
-        of_group = logprobs[:, group].logsumexp(1)
-        np.testing.assert_allclose(actual[vocabulary:], of_group, rtol=1e-6, atol=tolerance)
-
-
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("vocabulary", [16, BLOCK, 2 * BLOCK + 5])
-@pytest.mark.parametrize("scale", [0.1, 10.0])
-def test_log_sum_exps_by_blocks_equal_those_of_all_logits(vocabulary, bias, scale):
-    Bigrams(vocabulary, bias, scale).check()
-
-
-@pytest.mark.parametrize("value", [torch.nan, torch.inf])
-@pytest.mark.parametrize("where", [3, BLOCK + 3])
-def test_a_logit_that_is_no_number_is_an_error_in_any_block(where, value):
-    model = Bigrams(BLOCK + 9)
-    with torch.no_grad():
-        model.layer.bias[where] = value
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        model.check()
-    with torch.no_grad():
-        model.layer.bias[:] = -torch.inf
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        model.check()
 
 
 # ---- what a model can be trusted with ----------------------------------------------------------------------
@@ -393,63 +309,6 @@ def test_texts_that_outgrow_a_window_are_found_among_many_that_do_not(dtype, sca
     np.testing.assert_allclose(both[-2:], alone, rtol=0, atol=1e-4 if dtype == torch.float32 else 0.5)
 
 
-# ---- journals ---------------------------------------------------------------------------------------------
-
-
-def journaled(forward, folder, stop_at=0, model="m", texts=TEXTS, tokens=TOKENS, batch_tokens=24):
-    """Run with a journal; return the answers (None if stopped at a batch) and the shapes of the batches."""
-    plan, reader = last_tokens(texts), TokenReader(tokens)
-    stop = KeyboardInterrupt()
-    with watched(forward.model, lambda _, number: stop if number == stop_at else None) as shapes:
-        try:
-            journal = Journal(folder, {"model": model}, plan, reader)
-            answers = run(forward, plan, reader, batch_tokens, journal=journal)
-        except KeyboardInterrupt:
-            answers = None
-    return answers, shapes
-
-
-@pytest.mark.parametrize("stop_at", [1, 3])
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, forward, expected, stop_at):
-    _, uninterrupted = journaled(forward, tmp_path / "other")
-    assert journaled(forward, tmp_path / "run", stop_at)[0] is None
-    answers, shapes = journaled(forward, tmp_path / "run")
-    assert shapes == uninterrupted[stop_at - 1 :]
-    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
-    again, shapes = journaled(forward, tmp_path / "run", batch_tokens=7)
-    assert shapes == []
-    np.testing.assert_array_equal(again, answers)
-
-
-@pytest.mark.parametrize(
-    "other", [{"model": "n"}, {"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, {"tokens": TOKENS + 1}], ids=str
-)
-def test_another_model_other_texts_or_another_reader_begin_anew(tmp_path, forward, other):
-    """`swims` and `swim` at the same gap have the same input: their journals were once one."""
-    expected, all_shapes = journaled(forward, tmp_path / "other", **other)
-    first, _ = journaled(forward, tmp_path)
-    answers, shapes = journaled(forward, tmp_path, **other)
-    assert shapes == all_shapes
-    np.testing.assert_array_equal(answers, expected)
-    again, shapes = journaled(forward, tmp_path)  # runs in one folder keep their journals
-    assert shapes == []
-    np.testing.assert_array_equal(again, first)
-
-
-def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
-    """A function without a fingerprint leaves no answers that another might take for its own."""
-    scorer = MaskedScorer(*tiny_model("masked", "bert"))
-    scorer.journal_folder = tmp_path
-    scorer.read_slots(
-        [Slot("The author", ".")], FromLogits(lambda logits, _: logits[:, :2].double().numpy(), 2)
-    )
-    assert list(tmp_path.iterdir()) == []
-    first = scorer.sentence_logprobs(SENTENCES)
-    with watched(scorer.model) as shapes:
-        np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), first)
-    assert shapes == [] and len(list(tmp_path.iterdir())) == 1
-
-
 # ---- devices ----------------------------------------------------------------------------------------------
 
 GB = 2**30
@@ -457,12 +316,12 @@ GB = 2**30
 
 @pytest.fixture
 def gpus(monkeypatch):
-    """Any device can be used; yields the operations on it."""
+    """Any device can be used. In inference mode, torch does not take the operations on them apart itself."""
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (8 * GB, 16 * GB))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 0)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: 0)
-    with pretended_devices(monkeypatch) as operations:
-        yield operations
+    with torch.inference_mode(), pretended_devices(monkeypatch):
+        yield
 
 
 def scores(scorer):
@@ -501,39 +360,75 @@ def test_a_model_over_two_gpus_runs_its_output_layer_at_reads_only(gpus):
         np.testing.assert_allclose(scores(scorer), scores(load_scorer(tied, tokenizer)), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("new", [False, True])
-def test_float32_is_exact_whatever_a_training_script_asked_for(new):
-    """LSTMs of cuDNN round to TF32 by default, and the signature said float32. torch 2.9 has other functions for it."""
-    scorer, cudnn, matmul = load_scorer("tiny-lstm"), torch.backends.cudnn, torch.backends.cuda.matmul
-    if new and not hasattr(cudnn, "rnn"):
-        pytest.skip("needs torch 2.9")
-    seen = []
+def test_float32_is_exact_whatever_a_training_script_asked_for():
+    """LSTMs of cuDNN round to TF32 by default, and the signature said float32."""
+    scorer, seen = load_scorer("tiny-lstm"), []
 
     def state():
-        if new:
-            return cudnn.rnn.fp32_precision, matmul.fp32_precision
-        return cudnn.allow_tf32, torch.get_float32_matmul_precision()
+        return torch.backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
 
     scorer.model.lstm.register_forward_pre_hook(lambda *_: seen.append(state()))
     try:
-        if new:
-            cudnn.rnn.fp32_precision, matmul.fp32_precision, cudnn.conv.fp32_precision = (
-                "tf32",
-                "tf32",
-                "ieee",
-            )
-        else:
-            torch.set_float32_matmul_precision("high")
+        torch.set_float32_matmul_precision("high")
         before = state()
         scorer.sentence_logprobs(SENTENCES[:1])
-        assert state() == before
-        assert seen[-1] == (("ieee", "ieee") if new else (False, "highest")) != before
+        assert state() == before and seen[-1] == (False, "highest") != before
     finally:
-        if new:
-            cudnn.rnn.fp32_precision, matmul.fp32_precision, cudnn.conv.fp32_precision = (
-                "tf32",
-                "none",
-                "tf32",
-            )
-        else:
-            torch.set_float32_matmul_precision("highest")
+        torch.set_float32_matmul_precision("highest")
+
+
+class Bigrams(torch.nn.Module):
+    """The smallest language model: a vector of each id, and an output layer."""
+
+    device, dtype = torch.device("cpu"), torch.float32
+
+    def __init__(self, vocabulary, bias=True, scale=1.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.hidden = torch.nn.Parameter(scale * torch.randn(vocabulary, 16))
+        self.layer = torch.nn.Linear(16, vocabulary, bias=bias)
+        config = types.SimpleNamespace(vocab_size=vocabulary, get_text_config=lambda: config)
+        self.config = config
+
+    def get_output_embeddings(self):
+        return self.layer
+
+    def forward(self, input_ids, attention_mask=None):
+        return types.SimpleNamespace(logits=self.layer(self.hidden[input_ids]))
+
+    def check(self, tolerance=1e-5):
+        """Compare log-probabilities, of ids and of a group, with a log-softmax in float64."""
+        vocabulary = self.config.vocab_size
+        inputs, tokens = [*range(vocabulary)] * 2, np.arange(2 * vocabulary) % vocabulary
+        tokens[vocabulary:] = -1
+        group = torch.arange(vocabulary) >= vocabulary - 9
+        forward = Forward(self.eval())
+        assert forward.sums_by_block
+        plan = plain_rows([[token] for token in inputs], [0] * len(inputs))
+        with torch.inference_mode():
+            actual = run(forward, plan, TokenReader(tokens, group.numpy()))
+            logprobs = copy.deepcopy(self.layer).double()(self.hidden.double()).log_softmax(1)
+        np.testing.assert_allclose(actual[:vocabulary], logprobs.diagonal(), rtol=1e-6, atol=tolerance)
+        of_group = logprobs[:, group].logsumexp(1)
+        np.testing.assert_allclose(actual[vocabulary:], of_group, rtol=1e-6, atol=tolerance)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("vocabulary", [16, BLOCK, 2 * BLOCK + 5])
+@pytest.mark.parametrize("scale", [0.1, 10.0])
+def test_log_sum_exps_by_blocks_equal_those_of_all_logits(vocabulary, bias, scale):
+    Bigrams(vocabulary, bias, scale).check()
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("where", [3, BLOCK + 3])
+def test_a_logit_that_is_no_number_is_an_error_in_any_block(where, value):
+    model = Bigrams(BLOCK + 9)
+    with torch.no_grad():
+        model.layer.bias[where] = value
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.check()
+    with torch.no_grad():
+        model.layer.bias[:] = -torch.inf
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.check()

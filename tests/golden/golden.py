@@ -78,7 +78,9 @@ def results_table(results) -> pd.DataFrame:
     """Return rows of results by model, level, value and measure."""
     frame = results.to_pandas()
     frame["value"] = frame["value"].str.replace(r"data-frame-\w{8}", "own", regex=True)
-    frame["model"] = frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
+    frame["model"] = frame["model"].map(
+        lambda name: Path(name).name.removesuffix(".csv").removesuffix(".json")
+    )
     frame = frame.reindex(columns=["model", "level", "value", "measure", *IN_RESULTS])
     return frame.fillna({"n_ties": 0}).set_index(["model", "level", "value", "measure"])
 
@@ -131,7 +133,8 @@ def by_text(frame: pd.DataFrame) -> pd.DataFrame:
     key = key.str.replace(r"data-frame-\w{8}", "own", regex=True)
     frame = frame.rename(columns={"ties": "tie"} if "criterion" in frame else {})
     frame = frame.assign(
-        text=key, model=frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
+        text=key,
+        model=frame["model"].map(lambda name: Path(name).name.removesuffix(".csv").removesuffix(".json")),
     )
     frame = frame[["model", "text", *filter(NUMBERS.fullmatch, frame)]]
     share = -(-len(frame) // MOST_ITEMS)
@@ -396,7 +399,7 @@ def live(out: Path) -> Tables:
     suites = [make_suite("agreement", groups=["Simple"])]
     scores = evaluate_live(model, tokenizer, suites)
     assert model.training
-    scores = {name: value for name, value in scores.items() if not name.endswith("_se")}
+    scores = {name: value for name, value in scores.items() if not name.endswith(("_se", "_lemmas"))}
     return {"live": pd.DataFrame({"score": pd.Series(scores, dtype=float).rename_axis("name")})}
 
 

@@ -1,4 +1,4 @@
-"""Encoder-decoder models: minicons' and BabyLM's conventions, by literal formulas and by minicons itself."""
+"""Encoder-decoder models and masked next-token prediction, by literal formulas and by minicons itself."""
 
 import copy
 
@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 import torch
 from from_logits import FromLogits
-from tiny import SENTENCES, byte_level_tokenizer, unigram_tokenizer
+from tiny import SENTENCES, byte_level_tokenizer, tiny_model, unigram_tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
 
 from tse_scorers import Slot, load_scorer
-
-PREFIXES, CONTINUATIONS = ["The author", "The senators that the guard"], ["laughs.", "admires"]
 
 
 def t5():
@@ -57,9 +55,8 @@ FAMILIES = {"t5": t5(), "bart": bart()}
 def literal(model, tokenizer, source, start, sentence):
     """Sum log P(w_i | w_<i, source), with one call of the whole model."""
     ids = tokenizer(sentence, add_special_tokens=False)["input_ids"]
-    logits = model(
-        input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([start + ids[:-1]])
-    ).logits[0, -len(ids) :]
+    given = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([start + ids[:-1]])}
+    logits = model(**given).logits[0, -len(ids) :]
     return float(torch.log_softmax(logits.double(), dim=-1)[range(len(ids)), ids].sum())
 
 
@@ -84,74 +81,104 @@ def test_sentences_equal_those_of_minicons():
     )
     model, tokenizer = FAMILIES["t5"]
     theirs = minicons.Seq2SeqScorer(model, "cpu", tokenizer=copy.deepcopy(tokenizer))
-    expected = theirs.conditional_score(
-        ["</s>"] * len(SENTENCES), SENTENCES, reduction=lambda x: x.sum().item()
-    )
-    found = load_scorer(model, tokenizer).sentence_logprobs(SENTENCES)
-    assert found == pytest.approx(expected, abs=1e-4)
+    empty = ["</s>"] * len(SENTENCES)
+    expected = theirs.conditional_score(empty, SENTENCES, reduction=lambda x: x.sum().item())
+    assert load_scorer(model, tokenizer).sentence_logprobs(SENTENCES) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parts_of_a_sentence_add_up_and_gaps_are_distributions(family):
     scorer = load_scorer(*FAMILIES[family], kind="seq2seq")
-    whole = scorer.sentence_logprobs([f"{a} {b}" for a, b in zip(PREFIXES, CONTINUATIONS, strict=True)])
-    parts = scorer.sentence_logprobs(PREFIXES) + scorer.continuation_logprobs(PREFIXES, CONTINUATIONS)
-    assert whole == pytest.approx(parts, abs=1e-4)
-
-    def read(logits, _):
-        return torch.log_softmax(logits.double(), dim=-1)[:, scorer.single_token_ids(["laughs"])].numpy()
-
-    at_gap = scorer.read_slots([Slot("The author", ".")], FromLogits(read, 1))[0, 0]
-    difference = scorer.sentence_logprobs(["The author laughs"]) - scorer.sentence_logprobs(["The author"])
-    assert at_gap == pytest.approx(float(difference[0]), abs=1e-4)
+    whole, before = scorer.sentence_logprobs(["The author laughs", "The author"])
+    after = scorer.continuation_logprobs(["The author"], ["laughs"])[0]
+    read = FromLogits(
+        lambda logits, _: logits.double().log_softmax(-1)[:, scorer.single_token_ids(["laughs"])].numpy(), 1
+    )
+    for part in (after, scorer.read_slots([Slot("The author", ".")], read)[0, 0]):
+        assert before + part == pytest.approx(whole, abs=1e-4)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_encoder_follows_the_weights_and_the_dtype(family):
-    """As in training, and in a copy in half precision."""
+def test_the_encoder_follows_the_weights(family):
+    """As in training."""
     model, tokenizer = copy.deepcopy(FAMILIES[family])
     scorer = load_scorer(model, tokenizer, kind="seq2seq")
     before = scorer.sentence_logprobs(SENTENCES[:3])
-    half = load_scorer(copy.deepcopy(model).to(torch.bfloat16), tokenizer, kind="seq2seq")
-    assert half.sentence_logprobs(SENTENCES[:3]) == pytest.approx(before, rel=0.05)
     with torch.no_grad():
         for parameter in model.get_encoder().parameters():
             parameter.mul_(0.1)
     after = scorer.sentence_logprobs(SENTENCES[:3])
-    assert after == pytest.approx(
-        load_scorer(model, tokenizer, kind="seq2seq").sentence_logprobs(SENTENCES[:3])
-    )
-    assert after != pytest.approx(before)
+    again = load_scorer(model, tokenizer, kind="seq2seq").sentence_logprobs(SENTENCES[:3])
+    assert after == pytest.approx(again) and after != pytest.approx(before)
 
 
 def test_a_mask_before_the_text_takes_one_position():
     scorer = load_scorer(*FAMILIES["bart"], kind="seq2seq", encoder_input="mask")
     with pytest.raises(ValueError, match="is longer than the 63 positions"):
-        scorer.read_slots(
-            [Slot("a" + " a" * 31, ".")], FromLogits(lambda logits, _: logits[:, :1].numpy(), 1)
-        )
+        scorer.continuation_logprobs(["a" + " a" * 31], ["a"])
 
 
 def test_a_saved_model_is_recognized_and_bart_stays_a_masked_model(tmp_path):
-    model, tokenizer = FAMILIES["t5"]
-    model.save_pretrained(tmp_path / "t5")
-    tokenizer.save_pretrained(tmp_path / "t5")
+    for part in FAMILIES["t5"]:
+        part.save_pretrained(tmp_path / "t5")
     loaded = load_scorer(tmp_path / "t5")
     assert loaded.signature["kind"] == "seq2seq" and loaded.signature["revision"].startswith("sha256:")
-    expected = load_scorer(model, tokenizer).sentence_logprobs(SENTENCES)
-    np.testing.assert_allclose(loaded.sentence_logprobs(SENTENCES), expected, atol=1e-4)
     assert load_scorer(*FAMILIES["bart"]).signature["kind"] == "masked"
 
 
 def test_what_a_decoder_cannot_begin_with_is_refused():
-    model, tokenizer = FAMILIES["t5"]
-    without = copy.deepcopy(model)
-    without.config.decoder_start_token_id = None
-    with pytest.raises(ValueError, match=r"decoder begins.*decoder_start_token_id"):
-        load_scorer(without, tokenizer)
-    maskless = copy.deepcopy(tokenizer)
-    maskless.mask_token = None
-    with pytest.raises(ValueError, match=r"mask token nor <extra_id_0>.*encoder_input='empty'"):
-        load_scorer(model, maskless, encoder_input="mask")
+    model, tokenizer = copy.deepcopy(FAMILIES["t5"])
     with pytest.raises(ValueError, match=r"start_token .*no effect .*encoder-decoder model"):
         load_scorer(model, tokenizer, start_token="<s>")
+    tokenizer.mask_token = None
+    with pytest.raises(ValueError, match=r"no mask token.*encoder_input='empty'"):
+        load_scorer(model, tokenizer, encoder_input="mask")
+    model.config.decoder_start_token_id = None
+    with pytest.raises(ValueError, match="no decoder_start_token_id"):
+        load_scorer(model, tokenizer)
+
+
+@torch.no_grad()
+def literal_mntp(model, tokenizer, sentence, within_word):
+    """Masked token i is read at position i - 1, as GPT-BERT was trained."""
+    encoded = tokenizer(sentence, return_special_tokens_mask=True)
+    ids, words = torch.tensor(encoded["input_ids"]), encoded.word_ids()
+    total = 0.0
+    for place in (at for at, special in enumerate(encoded["special_tokens_mask"]) if not special):
+        masked = ids.clone()
+        masked[place] = tokenizer.mask_token_id
+        for later in range(place + 1, len(ids)):
+            if within_word and words[later] == words[place]:
+                masked[later] = tokenizer.mask_token_id
+        logits = model(input_ids=masked[None]).logits[0, place - 1]
+        total += float(torch.log_softmax(logits.double(), dim=-1)[ids[place]])
+    return total
+
+
+@pytest.mark.parametrize("pll", ["original", "within_word_l2r"])
+def test_sentences_of_mntp_are_scored_by_the_definition(pll):
+    model, tokenizer = tiny_model("masked", "bert")
+    scorer, plain = (load_scorer(model, tokenizer, mntp=mntp, pll=pll) for mntp in (True, False))
+    expected = [literal_mntp(model, tokenizer, sentence, pll == "within_word_l2r") for sentence in SENTENCES]
+    assert scorer.sentence_logprobs(SENTENCES) == pytest.approx(expected, abs=1e-4)
+    assert scorer.signature == plain.signature | {"mntp": True}
+
+
+def test_gaps_and_forms_of_mntp_are_read_before_the_mask():
+    model, tokenizer = tiny_model("masked", "bert")
+    scorer = load_scorer(model, tokenizer, mntp=True)
+    slot, forms = Slot("The author", "."), ["laughs", "swims"]
+    ids = torch.tensor([tokenizer("The author [MASK].")["input_ids"]])
+    with torch.no_grad():  # [CLS] The author [MASK]
+        logprobs = torch.log_softmax(model(input_ids=ids).logits[0, 2].double(), dim=-1)
+    form_ids = scorer.single_token_ids(forms)
+    read = FromLogits(lambda logits, _: logits.double().log_softmax(-1)[:, form_ids].numpy(), 2)
+    for found in (scorer.read_slots([slot], read)[0], scorer.form_logprobs([slot], forms)[0]):
+        np.testing.assert_allclose(found, logprobs[form_ids], rtol=0, atol=1e-5)
+
+
+def test_mntp_needs_a_token_before_the_text():
+    model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
+    with pytest.raises(ValueError, match=r"\(mntp\), .*tokenizer .*start token"):
+        load_scorer(model, tokenizer, mntp=True).sentence_logprobs(SENTENCES)

@@ -4,10 +4,10 @@ import os
 import pickle
 import subprocess
 import sys
-import zipfile
 
 import pytest
 import torch
+from command_line import tse
 from lstm_checkpoints import (
     MAGIC,
     PROTOCOL,
@@ -19,34 +19,24 @@ from lstm_checkpoints import (
     save_as_torch_0_3,
     save_module,
 )
-from typer.testing import CliRunner
 
-from tse_scorers.cli.app import app
-from tse_scorers.models.lstm.convert import convert_lstm, read_checkpoint
+from tse_scorers import load_scorer
+from tse_scorers.models.lstm_convert import convert_lstm, read_checkpoint
 
 GERMAN = "der die . , soldat brief dass bzw. schreibt um \u2028".split(" ")
 
 
-WRITERS = {
-    "zip": lambda model, path: save_module(model, path, zipped=True),
-    "sequence": lambda model, path: save_module(model, path, zipped=False),
-    "torch 0.3": save_as_torch_0_3,
-}
-
-
-def scorer(folder, **options):
-    from tse_scorers import load_scorer
-
-    return load_scorer(str(folder), **options)
+def save(content, path):
+    """In the layout of torch 0.2 to 1.5."""
+    torch.save(content, path, _use_new_zipfile_serialization=False)
 
 
 def reference_logprob(model, words):
     """Log P(words | <eos>) by the original module, one word at a time, in float64."""
     model = model.double().eval()
-    ids = [VOCABULARY.index(word) if word in VOCABULARY else 0 for word in words]
     total, hidden, previous = 0.0, None, 1
     with torch.no_grad():
-        for word in ids:
+        for word in (VOCABULARY.index(word) if word in VOCABULARY else 0 for word in words):
             logits, hidden = model(torch.tensor([[previous]]), hidden)
             total += logits[0, 0].log_softmax(-1)[word].item()
             previous = word
@@ -54,57 +44,51 @@ def reference_logprob(model, words):
 
 
 @pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("layout", WRITERS)
-def test_colorless_green_scores_as_the_original(tmp_path, layout, tied):
+@pytest.mark.parametrize("write", [save_module, save_as_torch_0_3])
+def test_colorless_green_scores_as_the_original(tmp_path, write, tied):
     torch.manual_seed(1)
     original = RNNModel("LSTM", len(VOCABULARY), 14, 14 if tied else 10, 2, tie_weights=tied)
-    WRITERS[layout](original, tmp_path / "model.pt")
+    write(original, tmp_path / "model.pt")
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     out = convert_lstm(tmp_path / "model.pt", tmp_path / "vocab.txt", tmp_path / "out")
-    converted = scorer(out)
+    converted = load_scorer(out)
     expected = [reference_logprob(original, words) for words in WORDS]
     assert converted.sentence_logprobs(SENTENCES) == pytest.approx(expected, abs=1e-4)
-    assert converted.model.config.tie_word_embeddings == tied
-    assert converted.model.config.dropout == 0.2
-    assert len(converted.model.config.converted_from["sha256"]) == 64
-    assert "model" not in sys.modules
+    config = converted.model.config
+    assert (config.tie_word_embeddings, config.dropout) == (tied, 0.2)
+    assert len(config.converted_from["sha256"]) == 64 and "model" not in sys.modules
 
 
-def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
-    """Both kinds of checkpoint, each with the kind that reads it; a model that is there is kept."""
-    torch.manual_seed(1)
-    WRITERS["zip"](RNNModel("LSTM", len(VOCABULARY), 14, 10, 2), tmp_path / "model.pt")
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
-
-    def converted(*options):
-        files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
-        return CliRunner().invoke(app, ["convert-lstm", *map(str, files), *options])
-
-    assert converted("--kind", "wordnlm").exit_code != 0 and not (tmp_path / "out").exists()
-    assert converted("--kind", "colorless_green").exit_code == 0
-    before = (tmp_path / "out" / "model.safetensors").stat()
-    assert "replace it with --overwrite" in str(converted().exception)
-    assert (tmp_path / "out" / "model.safetensors").stat() == before
-    assert converted("--overwrite").exit_code == 0
-
-
-@pytest.mark.parametrize("zipped", [True, False])
 @pytest.mark.parametrize("with_special_lines", [True, False])
-def test_wordnlm_scores_as_the_original(tmp_path, zipped, with_special_lines):
+def test_wordnlm_scores_as_the_original(tmp_path, with_special_lines):
     torch.manual_seed(2)
     original = WordNlm(len(GERMAN), 6, 8, 2)
-    torch.save(original.checkpoint(), tmp_path / "m.pth.tar", _use_new_zipfile_serialization=zipped)
+    save(original.checkpoint(), tmp_path / "m.pth.tar")
     special = "padding\nunused\nOOVs\n" if with_special_lines else ""
     lines = [f"{word}\t{1000 - index}" for index, word in enumerate([*GERMAN, "rarer", "still-rarer"])]
     (tmp_path / "vocab.txt").write_text(special + "\n".join(lines) + "\n", encoding="utf-8")
     out = convert_lstm(tmp_path / "m.pth.tar", tmp_path / "vocab.txt", tmp_path / "out", kind="wordnlm")
-    converted = scorer(out)
+    converted = load_scorer(out)
     # lower-cased; 3 + rank; 2 where unknown, also where the list goes on past what the model has
     words = {"Der Soldat, dass.": [3, 7, 6, 9, 5], "Um rarer Brief schreibt": [12, 2, 8, 11]}
     expected = [original.logprob(ids) for ids in words.values()]
     assert converted.sentence_logprobs(list(words)) == pytest.approx(expected, abs=1e-4)
     assert converted.tokenizer.convert_ids_to_tokens([0, 2, 3, 13]) == ["<s>", "<unk>", "der", "\u2028"]
-    assert converted.tokenizer.eos_token is None
+
+
+def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
+    """Both kinds of checkpoint, each with the kind that reads it; a model that is there is kept."""
+    save_module(RNNModel("LSTM", len(VOCABULARY), 14, 10, 2), tmp_path / "model.pt")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+
+    def converted(*options):
+        files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
+        return tse("convert-lstm", *files, *options)
+
+    assert converted("--kind", "wordnlm")[0] != 0 and not (tmp_path / "out").exists()
+    assert converted("--kind", "colorless_green")[0] == 0
+    assert "replace it with --overwrite" in converted()[1]
+    assert converted("--overwrite")[0] == 0
 
 
 class Call:
@@ -118,44 +102,31 @@ class Call:
 
 
 EVIL = {
-    "os.system": lambda flag: Call(os.system, f"touch {flag}"),
-    "builtins.eval": lambda flag: Call(eval, f"open({str(flag)!r}, 'w')"),
-    "builtins.exec": lambda flag: Call(exec, f"open({str(flag)!r}, 'w')"),
-    "builtins.getattr": lambda flag: Call(getattr, "", "join"),
-    "subprocess.Popen": lambda flag: Call(subprocess.Popen, ["touch", str(flag)]),
-    "torch.load": lambda flag: Call(torch.load, str(flag)),
+    r"(os|posix|nt)\.system": lambda flag: Call(os.system, f"touch {flag}"),
+    r"(builtins|__builtin__)\.eval": lambda flag: Call(eval, f"open({str(flag)!r}, 'w')"),
+    r"(builtins|__builtin__)\.getattr": lambda flag: Call(getattr, "", "join"),
+    r"(subprocess|commands)\.Popen": lambda flag: Call(subprocess.Popen, ["touch", str(flag)]),
+    r"torch\.serialization\.load|torch\.load": lambda flag: Call(torch.load, str(flag)),
 }
 
 
-@pytest.mark.parametrize("zipped", [True, False])
-@pytest.mark.parametrize("where", ["alone", "nested", "among weights"])
 @pytest.mark.parametrize("name", EVIL)
-def test_a_malicious_pickle_is_refused_and_nothing_runs(tmp_path, name, where, zipped):
+def test_a_malicious_pickle_is_refused_and_nothing_runs(tmp_path, name):
     flag = tmp_path / "ran"
-    call = EVIL[name](flag)
-    good = WordNlm(3, 2, 2, 1).checkpoint()
-    content = {
-        "alone": call,
-        "nested": {**good, "optim": {"state": [{"x": ({"y": call},)}]}},
-        "among weights": {**good, "rnn": {**good["rnn"], "bias_ih_l0": call}},
-    }[where]
-    torch.save(content, tmp_path / "evil.pt", _use_new_zipfile_serialization=zipped)
-    (tmp_path / "vocab.txt").write_text("a\nb\nc\n")
-    module, attribute = name.split(".")
-    aliases = {
-        "os": "posix|nt",
-        "builtins": "__builtin__",
-        "subprocess": "commands",
-        "torch": "torch.serialization",
-    }
-    with pytest.raises(ValueError, match=rf"refers to ({module}|{aliases[module]})\.{attribute},"):
-        convert_lstm(tmp_path / "evil.pt", tmp_path / "vocab.txt", tmp_path / "out", kind="wordnlm")
-    assert not flag.exists()
-    assert not (tmp_path / "out").exists()
+    call, good = EVIL[name](flag), WordNlm(3, 2, 2, 1).checkpoint()
+    for content in (
+        call,
+        {**good, "optim": {"state": [{"x": ({"y": call},)}]}},
+        {**good, "rnn": {**good["rnn"], "bias_ih_l0": call}},
+    ):
+        save(content, tmp_path / "evil.pt")
+        with pytest.raises(ValueError, match=rf"refers to {name}"):
+            read_checkpoint(tmp_path / "evil.pt")
+        assert not flag.exists()
 
 
 def sequence_of(body, path):
-    """The older layout around a hand-written pickle."""
+    """The layout around a hand-written pickle."""
     with path.open("wb") as file:
         for head in (MAGIC, PROTOCOL, {"little_endian": True}):
             pickle.dump(head, file, protocol=2)
@@ -177,6 +148,7 @@ def sequence_of(body, path):
         b"c__main__\nanything\n.",
         b"ccopyreg\n_reconstructor\n.",
         b"S'a persistent id'\nQ.",
+        b"ctorch.nn.modules.rnn\nsystem\n(S'ls'\ntR.",  # a module stands for nothing and cannot be called
     ],
 )
 def test_hand_written_pickles_are_refused(tmp_path, monkeypatch, body):
@@ -186,39 +158,20 @@ def test_hand_written_pickles_are_refused(tmp_path, monkeypatch, body):
     assert [path.name for path in tmp_path.iterdir()] == ["evil.pt"]
 
 
-def test_a_module_is_a_bag_of_attributes_and_cannot_be_called(tmp_path):
-    """A name under torch.nn.modules is never imported, whatever it is called; it stands for nothing."""
-    bag = read_checkpoint(
-        sequence_of(b"ctorch.nn.modules.rnn\nsystem\n)\x81}(S'a'\nK\x01ub.", tmp_path / "m.pt")
-    )
-    assert vars(bag) == {"a": 1} and type(bag) is not torch.nn.LSTM
-    with pytest.raises(ValueError, match=r"m\.pt .*as a checkpoint: TypeError"):
-        read_checkpoint(sequence_of(b"ctorch.nn.modules.rnn\nsystem\n(S'ls'\ntR.", tmp_path / "m.pt"))
-
-
 def test_what_a_pickle_does_to_its_stand_ins_does_not_last(tmp_path):
     """A pickle may set attributes of what it is given; each file is given its own."""
     change = b"ctorch._utils\n_rebuild_tensor_v2\n(N}(S'__defaults__'\n(K\x01tutb."  # BUILD with slots
     read_checkpoint(sequence_of(change, tmp_path / "m.pt"))
-    torch.save({"a": torch.arange(6.0).reshape(2, 3).T}, tmp_path / "good.pt")
+    save({"a": torch.arange(6.0).reshape(2, 3).T}, tmp_path / "good.pt")
     assert torch.equal(read_checkpoint(tmp_path / "good.pt")["a"], torch.arange(6.0).reshape(2, 3).T)
 
 
 def test_damaged_files_are_errors(tmp_path):
-    content = WordNlm(3, 2, 2, 1).checkpoint()
-    torch.save(content, tmp_path / "sequence.pt", _use_new_zipfile_serialization=False)
-    (tmp_path / "cut.pt").write_bytes((tmp_path / "sequence.pt").read_bytes()[:-5])
+    save(WordNlm(3, 2, 2, 1).checkpoint(), tmp_path / "whole.pt")
+    (tmp_path / "cut.pt").write_bytes((tmp_path / "whole.pt").read_bytes()[:-5])
     (tmp_path / "text.pt").write_text("version https://git-lfs.github.com/spec/v1\n")
     (tmp_path / "empty.pt").write_bytes(b"")
-    torch.save(content, tmp_path / "zip.pt")
-    with zipfile.ZipFile(tmp_path / "zip.pt") as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(tmp_path / "hollow.pt", "w") as archive:
-        for name, entry in entries.items():
-            archive.writestr(name, entry[:4] if "/data/" in name else entry)
-    with zipfile.ZipFile(tmp_path / "other.pt", "w") as archive:
-        archive.writestr("readme.txt", "nothing")
-    for name in ("cut", "text", "empty", "hollow", "other", "absent"):
+    for name in ("cut", "text", "empty", "absent"):
         with pytest.raises(ValueError, match=rf"{name}\.pt could not .*checkpoint"):
             read_checkpoint(tmp_path / f"{name}.pt")
 
@@ -227,9 +180,9 @@ def test_files_that_do_not_go_together(tmp_path):
     vocabulary, out = tmp_path / "vocab.txt", tmp_path / "out"
     vocabulary.write_text("\n".join(VOCABULARY))
     wordnlm, module, gru = tmp_path / "w.pt", tmp_path / "m.pt", tmp_path / "g.pt"
-    torch.save(WordNlm(3, 2, 2, 1).checkpoint(), wordnlm)
-    save_module(RNNModel("LSTM", len(VOCABULARY), 4, 5, 1, dropout=0), module, zipped=True)
-    save_module(RNNModel("GRU", len(VOCABULARY), 4, 5, 1, dropout=0), gru, zipped=True)
+    save(WordNlm(3, 2, 2, 1).checkpoint(), wordnlm)
+    save_module(RNNModel("LSTM", len(VOCABULARY), 4, 5, 1, dropout=0), module)
+    save_module(RNNModel("GRU", len(VOCABULARY), 4, 5, 1, dropout=0), gru)
     for file, kind in ((wordnlm, "colorless_green"), (module, "wordnlm"), (gru, "colorless_green")):
         with pytest.raises(ValueError, match=rf"not a {kind} checkpoint .*Choose another kind"):
             convert_lstm(file, vocabulary, out, kind=kind)
@@ -238,11 +191,7 @@ def test_files_that_do_not_go_together(tmp_path):
     vocabulary.write_text("a b")
     with pytest.raises(ValueError, match=f"2 words, the checkpoint {len(VOCABULARY)}"):
         convert_lstm(module, vocabulary, out)
-    vocabulary.write_text("a\nb")
-    with pytest.raises(ValueError, match=r"5 words, the checkpoint 6"):
+    save(WordNlm(3, 2, 2, 1).checkpoint() | {"output": {"weight": torch.zeros(6, 2)}}, wordnlm)
+    with pytest.raises(ValueError, match="not a wordnlm checkpoint"):
         convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
-    for change in ({"rnn": {}}, {"output": {"weight": torch.zeros(6, 2), "bias": torch.zeros(5)}}):
-        torch.save(WordNlm(3, 2, 2, 1).checkpoint() | change, wordnlm)
-        with pytest.raises(ValueError, match="not a wordnlm checkpoint"):
-            convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
     assert not out.exists()

@@ -1,25 +1,32 @@
-"""N-gram models: files, bad input and single forms, and KenLM against its own full_scores.
+"""N-gram models: ours against hand-worked values and the laws of probability, KenLM against its own full_scores.
 
 golden/tiny_trigram.arpa is written by hand; golden/tiny_trigram.klm is the same file through KenLM 0.3.0's
 `build_binary tiny_trigram.arpa tiny_trigram.klm`.
 """
 
 import gzip
+import itertools
 import json
 import math
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from ngrams import train_ngram
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tse_scorers import Slot
-from tse_scorers.models import ngram
-from tse_scorers.models.ngram import KenlmScorer
+from tse_scorers import Slot, load_scorer
+from tse_scorers.models.ngram import KenlmScorer, count_words, train_ngram
 from tse_scorers.models.words import WordSplitter
 
 TEXT = ["The cat sits.", "The dog sits.", "", "A cat runs."]
+# Words: The 2, cat 2, sits 2, . 3, dog 1, A 1, runs 1: N = 12; 7 words and <unk>: V = 8.
 SENTENCES = ["the cat sits .", "the dog sits .", "the bird sits .", "cat the", "."]
+
+
+def logs(*probabilities):
+    return pytest.approx([math.log(p) for p in probabilities], abs=1e-12)
 
 
 @pytest.fixture
@@ -29,56 +36,116 @@ def arpa(root):
 
 
 def test_words_are_split_and_lowered():
-    assert WordSplitter("whitespace", lowercase=False)("The cat sits.") == ["The", "cat", "sits."]
-    assert WordSplitter("punctuation", lowercase=True)("ÜBER Peter's 1,000 us-Soldaten, isn't it?") == [
+    assert WordSplitter(lowercase=True)("ÜBER Peter's 1,000 us-Soldaten, isn't it?") == [
         "über", "peter", "'s", "1,000", "us-soldaten", ",", "is", "n't", "it", "?"
     ]  # fmt: skip
-    decomposed = "zwo\u0308lf"
-    assert WordSplitter("punctuation", lowercase=False)(decomposed) == ["zwölf"]
+    assert WordSplitter()("zwo\u0308lf") == ["zwölf"]
 
 
-def test_the_same_words_in_another_order_tie_exactly(tmp_path):
+def test_unigram_by_hand():
+    scorer = count_words(TEXT, 1)
+    logprobs, known = scorer.score_words(["The", "cat", "flies", "."])
+    assert logprobs == logs(3 / 20, 3 / 20, 1 / 20, 4 / 20)
+    assert known.tolist() == [True, True, False, True]
+    assert scorer.sentence_logprobs(["The cat flies.", "."]) == logs(3 * 3 * 1 * 4 / 20**4, 4 / 20)
+    # kept of two words: "." 3 and, of the words with 2, the first in the alphabet; all others, 7, are <unk>. V = 3
+    few = count_words(TEXT, 1, vocabulary_size=2)
+    assert few.sentence_logprobs(["The", "cat", "never"]) == logs(3 / 15, 8 / 15, 8 / 15)
+
+
+def test_bigram_by_hand():
+    scorer = count_words(TEXT, 2)
+    # (c(v, w) + 1) / (c(v) + 8) with c(<s> The) = 2 of 3, c(The cat) = 1 of 2, c(cat flies) = 0 of 2
+    by_hand = [3 / 11, 2 / 10, 1 / 10, 1 / 8]
+    assert scorer.score_words(["The", "cat", "flies", "."])[0] == logs(*by_hand)
+    (words,) = scorer.word_logprobs(["The cat flies."])  # the full stop counts with its word
+    assert [word for word, _ in words] == ["The", "cat", "flies."]
+    assert [logprob for _, logprob in words] == logs(3 / 11, 0.2, 1 / 10 * 1 / 8)
+    (tokens,) = scorer.token_logprobs(["The  cat."])
+    assert (tokens.starts.tolist(), tokens.ends.tolist()) == ([0, 5], [3, 9])
+    assert scorer.sentence_logprobs(["The cat flies."]) == logs(math.prod(by_hand))
+    assert scorer.continuation_logprobs(["The", ""], ["cat", "cat"]) == logs(2 / 10, 1 / 11)
+
+
+def test_the_same_words_in_another_order_tie_exactly():
     """Summed from left to right, rounding would decide some pairs that a unigram model cannot tell apart."""
-    scorer = ngram.load(train_ngram(tmp_path, 1, ["a b c d e", "a b c", "b d b d b e", "a e"]))
+    scorer = count_words(["a b c d e", "a b c", "b d b d b e", "a e"], 1)
     words = "a b c d e b d unseen".split()
     orders = [" ".join(words[shift:] + words[:shift][::-1]) for shift in range(len(words))]
     assert len(set(scorer.sentence_logprobs(orders).tolist())) == 1
 
 
-def test_token_counts_and_progress(tmp_path):
-    seen = []
-    scorer = ngram.load(train_ngram(tmp_path, 1, TEXT))
-    scorer.sentence_logprobs(["a b", "c."], progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 2), (2, 2)]
-    assert scorer.token_counts(["The cat isn't here."]).tolist() == [6]
-    assert scorer.sentence_logprobs([]).shape == (0,)
+texts = st.lists(st.text("abc ", min_size=1, max_size=12), min_size=1, max_size=6)
 
 
-def test_bad_input_says_what_to_do(tmp_path):
-    scorer = ngram.load(train_ngram(tmp_path, 1, TEXT))
-    with pytest.raises(ValueError, match="Text 1 is ' '"):
-        scorer.sentence_logprobs(["a", " "])
-    with pytest.raises(TypeError, match="one string"):
-        scorer.sentence_logprobs("The cat")
-    with pytest.raises(ValueError, match="2 prefixes and 1 continuations"):
-        scorer.continuation_logprobs(["a", "b"], ["c"])
-    with pytest.raises(ValueError, match="Text 0"):
-        scorer.continuation_logprobs(["a"], [""])
+@settings(max_examples=30, deadline=None)
+@given(texts, st.sampled_from([1, 2]), st.integers(1, 3), st.text("abc", min_size=1, max_size=5))
+def test_the_laws_of_probability(lines, order, vocabulary_size, word):
+    """Words cut from the vocabulary share <unk>, which counts once; a sentence is its prefix and its continuation."""
+    scorer = count_words([*lines, "a"], order, vocabulary_size=vocabulary_size)
+    outcomes = [known for known in scorer.words if known != "<unk>"] + ["never seen"]
+    for history in ([], *([known] for known in outcomes)):
+        logprobs = [scorer.score_words([outcome], history)[0][0] for outcome in outcomes]
+        assert np.exp(logprobs).sum() == pytest.approx(1, abs=1e-12)
+    whole, before = scorer.sentence_logprobs([f"a b {word}", "a b"])
+    assert whole == pytest.approx(before + scorer.continuation_logprobs(["a b"], [word])[0])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("ab ", min_size=1, max_size=10), min_size=1, max_size=5))
+def test_bigram_equals_the_formula_in_exact_arithmetic(lines):
+    lines = [line for line in lines if line.split()] or ["a b"]
+    seen = [("<s>", *line.split()) for line in lines]
+    pairs = [pair for words in seen for pair in itertools.pairwise(words)]
+    size = len({word for _, word in pairs}) + 1
+    expected = [
+        Fraction(pairs.count(pair) + 1, sum(left == pair[0] for left, _ in pairs) + size)
+        for pair in zip(seen[0], seen[0][1:], strict=False)
+    ]
+    assert count_words(lines, 2).score_words(lines[0].split())[0] == logs(*expected)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_saved_and_loaded(tmp_path, order):
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(TEXT), encoding="utf-8")
+    out = train_ngram(text, order, tmp_path / "models" / "m.json", vocabulary_size=5, lowercase=True)
+    loaded, trained = load_scorer(out), count_words(TEXT, order, vocabulary_size=5, lowercase=True)
+    assert np.array_equal(loaded.sentence_logprobs(TEXT[:2]), trained.sentence_logprobs(TEXT[:2]))
+    assert loaded.signature == trained.signature | {"model": "m"} and loaded.signature["lowercase"]
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"order": 3}, {"split": "letters"}, {"words": 3}, {"words": ["a", "b"]}, {"counts": []}, {"counts": [-9] * 10},
+        {"order": 3}, {"words": 3}, {"words": ["a", "b"]}, {"counts": []}, {"counts": [-9] * 10},
         {"counts": [10**30] * 10}, {"events": [1]}, {"events": list(range(9, -1, -1))}, {"other": 1},
     ],
     ids=str,
 )  # fmt: skip
 def test_a_mangled_file_is_an_error(tmp_path, change):
-    path = train_ngram(tmp_path, 2, TEXT)
+    path = tmp_path / "2-gram.json"
+    count_words(TEXT, 2).save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(ValueError, match=r"2-gram\.json is not an n-gram model"):
-        ngram.load(path)
+        load_scorer(path)
+
+
+def test_bad_input_says_what_to_do(tmp_path):
+    text, out = tmp_path / "text.txt", tmp_path / "m.json"
+    with pytest.raises(ValueError, match=r"order 3; .*KenLM"):
+        count_words(TEXT, 3)
+    with pytest.raises(ValueError, match=r"No word .*1 lines; .*one sentence"):
+        count_words([" "], 1)
+    with pytest.raises(ValueError, match=r"ends in .\.pkl.; .*\.json"):
+        train_ngram(text, 1, tmp_path / "m.pkl")
+    with pytest.raises(ValueError, match="cannot be read"):
+        train_ngram(text, 1, out)
+    text.write_bytes("Müller schläft.".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"text\.txt .*not UTF-8 .*Save .*UTF-8"):
+        train_ngram(text, 1, out)
+    with pytest.raises(ValueError, match="Text 1 is ' '"):
+        count_words(TEXT, 1).sentence_logprobs(["a", " "])
 
 
 def test_kenlm_by_hand(arpa):
@@ -90,75 +157,51 @@ def test_kenlm_by_hand(arpa):
     logprobs, known = scorer.score_words(["the", "bird"])  # both back-offs, then <unk>
     assert logprobs[1] == pytest.approx((-0.25 - 0.4 - 1.2) * math.log(10), rel=1e-6)
     assert known.tolist() == [True, False]
-
-
-@pytest.mark.parametrize("score_end", [False, True])
-@pytest.mark.parametrize("name", ["tiny_trigram.arpa", "tiny_trigram.klm"])
-def test_kenlm_equals_its_own_full_scores(arpa, name, score_end):
-    import kenlm
-
-    path = arpa.parent / name
-    scorer, reference = KenlmScorer(path, score_end=score_end), kenlm.Model(str(path))
-    for sentence in SENTENCES:
-        full = list(reference.full_scores(sentence, bos=True, eos=score_end))
-        logprobs, known = scorer.score_words(sentence.split() + ["</s>"] * score_end)
-        assert logprobs / math.log(10) == pytest.approx([log10 for log10, *_ in full])
-        assert (~known).tolist() == [oov for *_, oov in full]
-    totals = [reference.score(sentence, bos=True, eos=score_end) for sentence in SENTENCES]
-    assert scorer.sentence_logprobs(SENTENCES) / math.log(10) == pytest.approx(totals)
-    assert scorer.order == 3
-
-
-def test_kenlm_continuation_keeps_the_whole_history(arpa):
-    scorer = KenlmScorer(arpa)
     assert scorer.continuation_logprobs(["the cat", ""], ["sits", "sits"]) == pytest.approx(
         [-0.15 * math.log(10), (-0.5 - 1.0) * math.log(10)], rel=1e-6
     )
 
 
-def test_kenlm_files_by_their_ending(arpa, tmp_path):
+def test_kenlm_equals_its_own_full_scores_in_each_format(arpa, tmp_path):
+    import kenlm
+
     packed = tmp_path / "tiny.arpa.gz"
     packed.write_bytes(gzip.compress(arpa.read_bytes()))
-    plain, binary, unpacked = (ngram.load(path) for path in (arpa, arpa.with_suffix(".klm"), packed))
-    expected = plain.sentence_logprobs(SENTENCES)
-    assert np.allclose(binary.sentence_logprobs(SENTENCES), expected)
-    assert np.allclose(unpacked.sentence_logprobs(SENTENCES), expected)
-    assert plain.signature["revision"] != binary.signature["revision"]
-    with pytest.raises(ValueError, match=r"no file .*absent\.arpa; .*ARPA file"):
-        ngram.load(tmp_path / "absent.arpa")
+    reference, revisions = kenlm.Model(str(arpa)), set()
+    totals = [reference.score(sentence, bos=True, eos=False) * math.log(10) for sentence in SENTENCES]
+    for path in (arpa, arpa.with_suffix(".klm"), packed):
+        scorer = load_scorer(path)
+        assert scorer.sentence_logprobs(SENTENCES) == pytest.approx(totals) and scorer.order == 3
+        revisions.add(scorer.signature["revision"])
+    assert len(revisions) == 3
     (tmp_path / "wrong.arpa").write_text("not a model")
     with pytest.raises(ValueError, match="KenLM cannot read"):
-        ngram.load(tmp_path / "wrong.arpa")
+        load_scorer(tmp_path / "wrong.arpa")
 
 
 def test_without_kenlm_the_error_says_how_to_get_it(monkeypatch, root):
     monkeypatch.setitem(sys.modules, "kenlm", None)
     with pytest.raises(ImportError, match=r"pip install 'refined-tse\[ngram\]'"):
-        ngram.load(root / "tests" / "golden" / "tiny_trigram.arpa")
+        load_scorer(root / "tests" / "golden" / "tiny_trigram.arpa")
 
 
-FORMS = ["cat", "dog", "flies", "cat dog"]
-
-
-def test_forms_are_the_words_after_their_contexts(tmp_path):
-    scorer = ngram.load(train_ngram(tmp_path, 2, TEXT))
-    slots = [Slot("The", "."), Slot("A", "."), Slot("Here the The", ""), Slot("", " cat.")]
-    found = scorer.form_logprobs(slots, FORMS)
+def test_forms_are_the_words_after_their_contexts():
+    scorer, forms = count_words(TEXT, 2), ["cat", "dog", "flies", "cat dog"]
+    slots = [Slot("The", "."), Slot("A", "."), Slot("Here the The", "")]
+    found = scorer.form_logprobs(slots, forms)
     expected = scorer.continuation_logprobs(["The", "A"], ["cat", "dog"])
     assert [found[0, 0], found[1, 1]] == expected.tolist()
-    assert np.isnan(found[:, 2]).all() and scorer.form_lengths(FORMS).tolist() == [1, 1, 0, 2]
+    assert np.isnan(found[:, 2]).all() and scorer.form_lengths(forms).tolist() == [1, 1, 0, 2]
     assert found[2, :2].tolist() == found[0, :2].tolist()  # the same word before
-    opened = scorer.form_logprobs(slots[3:], ["the", "cat"])
-    assert opened[0, 0] == scorer.continuation_logprobs([""], ["The"])[0]
-    assert np.isnan(opened[0, 1])  # "Cat" is not in the text
+    ((the, cat),) = scorer.form_logprobs([Slot("", " cat.")], ["the", "cat"])
+    assert the == scorer.continuation_logprobs([""], ["The"])[0]
+    assert np.isnan(cat)  # "Cat" is not in the text
     assert scorer.can("form_logprobs") and not scorer.can("read_slots")
 
 
 def test_forms_of_kenlm_see_as_many_words_as_the_order_says(arpa):
-    scorer = KenlmScorer(arpa)
+    scorer, words = KenlmScorer(arpa), ["the", "cat", "dog"]
     prefixes = ["the", "cat the", "dog cat the", "the dog cat the"]
-    slots = [Slot(prefix, ".") for prefix in prefixes]
-    words = [word for word in ("the", "cat", "dog") if scorer.form_lengths([word])[0]]
-    assert words
     expected = [scorer.continuation_logprobs([prefix] * len(words), words) for prefix in prefixes]
-    np.testing.assert_allclose(scorer.form_logprobs(slots, words), expected, rtol=0, atol=1e-12)
+    found = scorer.form_logprobs([Slot(prefix, ".") for prefix in prefixes], words)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
+from command_line import tse
 
 import tse_scorers
-from tse_scorers.cli.app import app
 from tse_scorers.io.store import Record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +23,7 @@ PAGES = [
 
 def test_the_package_says_its_version(tmp_path):
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
-    assert f"(refined-tse) {VERSION}" in CliRunner().invoke(app, ["--version"]).output
+    assert f"(refined-tse) {VERSION}" in tse("--version")[1]
     assert Record(tmp_path, {}, {}).environment["refined-tse"] == VERSION
 
 

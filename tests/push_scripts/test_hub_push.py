@@ -12,7 +12,7 @@ import yaml
 from hub_fixtures import make_dataset, make_metric
 from huggingface_hub import constants
 from huggingface_hub.utils import _http
-from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
+from loopback_api import FINE_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 
 import push_datasets
@@ -120,25 +120,6 @@ def test_a_tag_never_moves(hub, data, capsys):
 
 
 # ---- who may push --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("token", "org", "said"),
-    [
-        ("", "org", "There is no token for the Hub. Set HF_TOKEN"),
-        (READ_TOKEN, "org", "has the role read, which cannot publish"),
-        (OUTSIDER_TOKEN, "org", "outsider may not write to org"),
-        (FINE_TOKEN, "evaluate-metric", "does not grant write access to repositories of evaluate-metric"),
-    ],
-)
-def test_the_token_is_looked_at_before_anything_else(hub, data, monkeypatch, capsys, token, org, said):
-    """Creating a repository that exists succeeds without the right to write: the role is asked for first."""
-    assert push(data, "--yes") == 0
-    hub.log.clear()
-    monkeypatch.setenv("HF_TOKEN", token)
-    assert push_datasets.main(["--org", org, "--yes"], data) == 2
-    assert said in capsys.readouterr().err
-    assert {path for _, path, _ in hub.log} <= {"/api/whoami-v2"}
 
 
 def test_a_fine_grained_token_may_push_where_it_is_granted(hub, data, monkeypatch):
@@ -290,7 +271,6 @@ def test_unknown_names_are_refused(hub, data, capsys):
 
 COMMIT, STORAGE, BATCH = "*/commit/*", "/lfs/*", "*/objects/batch"
 FAULTS = [
-    ("401", "/api/whoami-v2", 1, "Set HF_TOKEN to a valid token"),
     ("401", COMMIT, 1, "Set HF_TOKEN to a valid token"),
     ("403", COMMIT, 1, "Get write access to the organisation"),
     ("403", "*/preupload/*", 1, "Get write access to the organisation"),

@@ -177,6 +177,9 @@ def test_averages_are_over_different_contexts_and_over_all_pairs(kind, family):
         row = rows["tse", group]
         assert row["score"] == own.mean()
         assert (row["n"], row["n_excluded"]) == (own.notna().sum(), own.isna().sum())
+    for row in rows.values():
+        ends = [row["ci_low"], row["score"], row["ci_high"]]
+        assert math.isnan(row["ci_low"]) or (ends == sorted(ends) and 0 <= ends[0] and ends[2] <= 1)
     headlines = [measure.name for measure in Agreement.measures if measure.headline]
     assert headlines == ["tse", "ew", "mw"] and Agreement.leading().name == "ew"
 
@@ -326,7 +329,6 @@ REFUSED = {
         "row 1; expected a correct form .*singular or plural.*--lemmas",
     ),
     "both forms singular": (put("form_incorrect", "knows"), "'knows' in column 'form_incorrect' of row 1"),
-    "a capital does not hide it": (put("form_incorrect", "Knows"), "'Knows' in column 'form_incorrect'"),
     "identical forms": (put("form_incorrect", "laughs"), "row 1; expected another form than form_correct"),
     "no verb is listed": (
         RIGHT.assign(form_correct="zibs", form_incorrect="zib"),
@@ -394,7 +396,6 @@ SAID = {
     "a subject behind the gap": (RIGHT.assign(prefix="Near the wall"), "prefixes that occur with both numbers: 1"),
     "repeated rows": (pd.concat([RIGHT, RIGHT[:2]]), "rows that repeat an earlier row: 2 "),
     "a double space": (put("prefix", "The  author"), "white space other than one space.*: 1 .*row 1"),
-    "a non-breaking space": (put("prefix", "The\u00a0author"), "white space"),
     "a space at the end": (put("suffix", ". "), "white space"),
 }  # fmt: skip
 
@@ -412,9 +413,9 @@ def test_of_right_pairs_nothing_is_said():
 
 
 def test_unverified_pairs_may_be_allowed():
-    other = RIGHT.assign(form_correct="zibs", form_incorrect="zib")
+    other = suite_of(RIGHT.assign(form_correct="zibs", form_incorrect="zib"), allow_unverified=True)
     with pytest.warns(DataWarning, match="not in the lemma list: 3"):
-        assert len(suite_of(other, allow_unverified=True).items) == 3
+        assert len(other.items) == 3
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
@@ -432,9 +433,7 @@ def test_own_columns_come_out_and_a_context_has_those_that_its_pairs_agree_in():
     pairs = PAIRS.assign(
         item=range(7), noun=["a", "a", "b", "a", "c", "d", "a"], speed=[0.5, None, 1, 2, 3, 4, 5]
     )
-    suite = suite_of(pairs)
-    tables, _ = asked(scorer_of("causal", "gpt2"), suite)
-    assert suite.own_levels == []  # too many values for so few rows
+    tables, _ = asked(scorer_of("causal", "gpt2"), suite_of(pairs))
     assert tables["pairs"][["item", "noun"]].equals(pairs[["item", "noun"]])
     np.testing.assert_array_equal(tables["pairs"]["speed"], pairs["speed"])
     contexts = tables["contexts"]

@@ -60,6 +60,18 @@ def test_rows_equal_the_metric(ours):
     assert rows["auc", ""]["unit"] == "templates" and rows["auc", ""]["n_units"] == 50
 
 
+def test_templates_are_the_units(ours):
+    few = ours[ours["template"].astype(int) < 5]
+    each = [rows_of(length, own) for _, own in few.groupby("template")]
+    for (measure, value), row in rows_of(length, few).items():
+        if measure.startswith("auc"):
+            values = [rows[measure, value]["score"] for rows in each]
+            assert row["score"] == pytest.approx(np.mean(values)) and row["n_units"] == 5
+            assert row["se"] >= stats.sem(values) - 1e-12 and row["ci_low"] < row["score"] < row["ci_high"]
+        else:
+            assert np.isnan(row.get("se", np.nan)) != measure.startswith("human_pearson")
+
+
 def test_a_perfect_model_has_1_everywhere_and_no_correlation(ours):
     cases = ours.set_index("sentence")["cases"]
     rows = rows_of(lambda sentence: len(set(cases[sentence])) - 10, ours)
@@ -139,6 +151,7 @@ def cell(column, row, value):
         (lambda table: table.iloc[:0], "no rows"),
         (lambda table: pd.concat([table, table.iloc[:1]]), "of row 289; expected each sentence once"),
         (cell("sentence", 3, "  "), "'sentence' of row 4; expected a text with at least one word"),
+        (cell("sentence", 3, 5), "'sentence' of row 4; expected text"),
         (cell("sentence", 3, None), "no value .*'sentence' .*row 4"),
         (cell("cases", 0, "NNN"), "'grammatical' of row 1; expected true where each case"),
         (cell("positions", 0, 124), "'124' .*positions"),

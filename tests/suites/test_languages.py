@@ -5,16 +5,15 @@ import pytest
 import torch
 from literal_tse import score as literal_score
 from literal_tse import softmax
-from run_records import score
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
-from tse_scorers import load_scorer, make_suite
+from tse_scorers import load_scorer
 from tse_scorers.io.bundle import bundle_path
-from tse_scorers.suites.agreement.data.tables import CLAMS, load, load_lemmas
+from tse_scorers.suites.agreement import CLAMS, Agreement, load_lemmas
 
 LANGUAGES = sorted(CLAMS)
 KINDS = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}
-PAIRS = 4  # of each group
+PREFIXES = 2  # of each group
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -22,13 +21,17 @@ def dataset(request):
     return request.param
 
 
+@pytest.fixture(scope="module")
+def pairs(dataset):
+    return Agreement(data=dataset, limit=PREFIXES).items
+
+
 @pytest.fixture(scope="module", params=KINDS)
-def scored(request, dataset, tmp_path_factory):
-    """A model's name, its kind, and its results as {(group, metric, cut-off): row}."""
-    name = f"tiny-{request.param}-{CLAMS[dataset]}"
-    suite = make_suite("agreement", data=dataset, limit=PAIRS)
-    rows = score(suite, tmp_path_factory.mktemp("run"), load_scorer(name))
-    return name, request.param, {(row["group"], row["metric"], row.get("cutoff")): row for row in rows}
+def scored(request, dataset):
+    """A model's name, its kind, and its results as {measure: row}."""
+    name, suite = f"tiny-{request.param}-{CLAMS[dataset]}", Agreement(data=dataset, limit=PREFIXES)
+    rows = Agreement.rows(suite.ask(load_scorer(name), suite.items))
+    return name, request.param, {row["measure"]: row for row in rows if row["level"] == "all"}
 
 
 def distributions(name, kind, contexts):
@@ -43,9 +46,9 @@ def distributions(name, kind, contexts):
             yield softmax(model(ids).logits[0, place].double().tolist())
 
 
-def test_scores_are_those_of_the_definitions(dataset, scored):
+def test_scores_are_those_of_the_definitions(dataset, pairs, scored):
     name, kind, rows = scored
-    pairs, lemmas = load(dataset, limit=PAIRS), load_lemmas(CLAMS[dataset])
+    lemmas, weights = load_lemmas(CLAMS[dataset]), pairs["stands_for"]
     vocabulary = AutoTokenizer.from_pretrained(bundle_path("models", name)).get_vocab()
     listed = lemmas[lemmas["singular"].isin(vocabulary) & lemmas["plural"].isin(vocabulary)]
     key = ["prefix", "number"] if kind == "causal" else ["prefix", "suffix", "number"]
@@ -67,22 +70,22 @@ def test_scores_are_those_of_the_definitions(dataset, scored):
         > known[tuple(pair[column] for column in key)][vocabulary[pair["form_incorrect"]]]
         for pair in pairs.to_dict("records")
     ]
-    assert rows["all", "ew", 1.0]["score"] == pytest.approx(np.mean(ew), abs=1e-6)
-    assert rows["all", "mw", 1.0]["score"] == pytest.approx(np.mean(mw), abs=1e-6)
-    assert rows["all", "tse", None]["score"] == pytest.approx(np.mean(tse))
-    assert (rows["all", "ew", 1.0]["n"], rows["all", "ew", 1.0]["n_lemmas"]) == (len(contexts), len(listed))
+    assert rows["ew"]["score"] == pytest.approx(np.average(ew, weights=contexts["stands_for"]), abs=1e-6)
+    assert rows["mw"]["score"] == pytest.approx(np.average(mw, weights=contexts["stands_for"]), abs=1e-6)
+    assert rows["tse"]["score"] == pytest.approx(np.average(tse, weights=weights))
+    assert (rows["ew"]["n"], rows["ew"]["n_lemmas"]) == (len(contexts), len(listed))
 
 
 def test_the_models_know_tested_verbs_better_than_others(scored):
     rows = scored[2]
-    tse, ew = rows["all", "tse", None], rows["all", "ew", 1.0]
+    tse, ew = rows["tse"], rows["ew"]
     assert tse["score"] > 0.9 and tse["n_excluded"] == 0
     assert 0.6 < ew["score"] < tse["score"] - 0.1
     assert 490 <= ew["n_lemmas"] < 520
 
 
 def test_units_are_the_subjects_in_either_number(dataset):
-    pairs = load(dataset)
+    pairs = Agreement(data=dataset).items
     assert pairs["cluster"].nunique() == 20
     assert pairs.groupby("cluster")["number"].nunique().eq(2).all()
     singular = pairs[pairs["number"] == "singular"]
@@ -92,10 +95,5 @@ def test_units_are_the_subjects_in_either_number(dataset):
 
 def test_no_context_has_a_subject_of_either_number(dataset):
     """So that a form at the gap is right or wrong for causal models (which see the prefix) and for masked ones."""
-    pairs = load(dataset)
+    pairs = Agreement(data=dataset).items
     assert pairs.groupby("prefix")["number"].nunique().eq(1).all()
-
-
-def test_the_list_of_what_no_list_has_is_refused():
-    with pytest.raises(ValueError, match=r"'excluded' .*verbs .*removed"):
-        make_suite("agreement", data="clams_german", lemmas="excluded", limit=1)

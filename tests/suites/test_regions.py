@@ -12,7 +12,7 @@ from tiny import tiny_model
 
 from tse_scorers import Scorer, load_scorer, run
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.ngram.train import count_words
+from tse_scorers.models.ngram import count_words
 from tse_scorers.models.scorer import ScoredTokens
 from tse_scorers.suites import suite_of
 from tse_scorers.suites.formulas import Formula

@@ -7,8 +7,8 @@ import torch
 class FromLogits:
     """Reads (answers, width) numbers: `function(logits, answers)`, one row of logits for each answer."""
 
-    def __init__(self, function, width, fingerprint=None):
-        self._function, self.fingerprint = function, fingerprint
+    def __init__(self, function, width):
+        self._function = function
         self.dtype = np.dtype(("f8", (width,)))
 
     def __call__(self, logits, at, answers):

@@ -1,10 +1,6 @@
-"""Several processes on the CPU, as `torchrun` starts them, and commands in a process of their own.
+"""Commands in a process of their own, which a process forks that has imported what takes seconds.
 
-    python tests/support/launching.py COUNT SCRIPT ARGUMENT…
-
-runs a script in so many processes. They are forks of one that has imported what takes seconds; `torchrun` imports it in
-each of them and in itself. The tests of one pytest process share one that has imported it (`launching.py serve`): it
-forks a process for each `launched` and each `forked`.
+The tests of one pytest process share one such process; it forks one for each `forked`.
 """
 
 import atexit
@@ -14,7 +10,6 @@ import os
 import runpy
 import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,16 +21,6 @@ import psutil
 
 SECONDS = 300
 """A launch takes about 25 seconds where nothing else runs, and over 100 on a busy machine."""
-
-
-def launched(count: int, *arguments: object) -> str:
-    """Run a script, or a module after `-m`, in so many processes; return what all of them print.
-
-    They find the same modules as this process, and those beside the tests. None may fail.
-    """
-    done = _served(count, [*map(str, arguments)], Path.cwd(), dict(os.environ))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def forked(
@@ -50,25 +35,7 @@ def forked(
     these read from the environment while they are imported.
     """
     settings = os.environ | (environment or {})
-    return _served(0, [*map(str, arguments)], cwd or Path.cwd(), dict(settings), seconds)
-
-
-def finished(command: list[str], seconds: float) -> str:
-    """Run a command that may start others; return what they print. None may fail.
-
-    If they have not ended after so many seconds, the error has what they printed and where each thread is.
-    """
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
-    )
-    try:
-        printed, errors = running.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        _stop(running.pid)
-        printed, errors = running.communicate()
-        raise AssertionError(f"Not finished after {seconds:g} seconds.\n{printed}{errors}") from None
-    assert running.returncode == 0, printed + errors
-    return printed
+    return _served([*map(str, arguments)], cwd or Path.cwd(), dict(settings), seconds)
 
 
 def _environment() -> dict[str, str]:
@@ -93,7 +60,7 @@ def _stop(pid: int) -> None:
 def _server() -> subprocess.Popen[str]:
     cache = tempfile.TemporaryDirectory()
     server = subprocess.Popen(
-        [sys.executable, __file__, "serve"],
+        [sys.executable, __file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -111,12 +78,12 @@ def _server() -> subprocess.Popen[str]:
 
 
 def _served(
-    count: int, arguments: list[str], cwd: Path, environment: dict[str, str], seconds: float = SECONDS
+    arguments: list[str], cwd: Path, environment: dict[str, str], seconds: float = SECONDS
 ) -> subprocess.CompletedProcess[str]:
     server = _server()
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("stdout", "stderr")]
-        asked = {"count": count, "arguments": arguments, "cwd": str(cwd), "environment": environment}
+        asked = {"arguments": arguments, "cwd": str(cwd), "environment": environment}
         server.stdin.write(json.dumps(asked | {"files": [*map(str, paths)]}) + "\n")
         server.stdin.flush()
         pid = int(server.stdout.readline())
@@ -140,7 +107,7 @@ def serve() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def _be(count: int, arguments: list[str], cwd: str, environment: dict[str, str], files: list[str]) -> None:
+def _be(arguments: list[str], cwd: str, environment: dict[str, str], files: list[str]) -> None:
     """Be the process of a request."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(cwd)
@@ -150,10 +117,7 @@ def _be(count: int, arguments: list[str], cwd: str, environment: dict[str, str],
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdin = open(0, closefd=False)
-    if count:
-        fork(count, *arguments)
-    else:
-        _run(*arguments)
+    _run(*arguments)
 
 
 def _run(*arguments: str) -> None:
@@ -169,41 +133,9 @@ def _run(*arguments: str) -> None:
 def _import() -> None:
     import datasets  # noqa: F401
     import transformers.trainer  # noqa: F401
-    from torch.distributed import TCPStore  # noqa: F401
 
-    from tse_scorers.runs.run import run_models  # noqa: F401
-
-
-def fork(count: int, *arguments: str) -> None:
-    """Be each of so many processes of a launch, and the launcher, which keeps their store. One that fails ends all."""
-    from torch.distributed import TCPStore
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    os.environ |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count)}
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    os.environ |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
-    workers = set()
-    for rank in range(count):
-        if not (worker := os.fork()):
-            os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
-            return _run(*arguments)
-        workers.add(worker)
-    store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False)
-    while workers:
-        ended, status = os.wait()
-        workers.remove(ended)
-        if status:
-            for other in workers:
-                os.kill(other, signal.SIGTERM)
-            sys.exit(f"A process ended with {os.waitstatus_to_exitcode(status)}.")
-    del store
+    import tse_scorers.runs.run  # noqa: F401
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        serve()
-    else:
-        _import()
-        fork(int(sys.argv[1]), *sys.argv[2:])
+    serve()

@@ -86,14 +86,14 @@ class WordNlm:
         return logits.log_softmax(-1)[range(len(ids)), 0, ids].sum().item()
 
 
-def save_module(model, path, *, zipped):
-    """`torch.save` of a whole module of the class model.RNNModel, in the newer or the older layout."""
+def save_module(model, path):
+    """`torch.save` of a whole module of the class model.RNNModel, in the layout of torch 0.2 to 1.5."""
     sys.modules["model"] = types.ModuleType("model")
     sys.modules["model"].RNNModel = RNNModel
     try:
         with warnings.catch_warnings():  # that it found no source of the class
             warnings.simplefilter("ignore")
-            torch.save(model, path, _use_new_zipfile_serialization=zipped)
+            torch.save(model, path, _use_new_zipfile_serialization=False)
     finally:
         del sys.modules["model"]
 

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from tse_scorers.cli.app import app
+from command_line import tse
 
 
 def train_ngram(folder: Path, order: int, sentences: Sequence[str]) -> Path:
@@ -13,6 +11,6 @@ def train_ngram(folder: Path, order: int, sentences: Sequence[str]) -> Path:
     text, out = folder / f"{order}-gram.txt", folder / f"{order}-gram.json"
     text.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
     asked = ["train-ngram", text, "--order", order, "--out", out]
-    done = CliRunner().invoke(app, [*map(str, asked)], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    code, said = tse(*asked)
+    assert code == 0, said
     return out

@@ -9,7 +9,6 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 
 from .plan import Batch
-from .sharding import inside_wrapper, is_sharded, whole_tensor, without_gradients
 
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """Exceptions of models that cannot run in some way; also those of memory that ran out, which says nothing."""
@@ -46,14 +44,16 @@ class Forward:
         autocast = torch.is_autocast_enabled(self.device.type)
         self.dtype: torch.dtype = torch.get_autocast_dtype(self.device.type) if autocast else model.dtype
         self.vocabulary_size = int(model.config.get_text_config().vocab_size)
-        takes_cache = "use_cache" in inspect.signature(inside_wrapper(model).forward).parameters
+        inside = getattr(model, "_fsdp_wrapped_module", model)
+        takes_cache = "use_cache" in inspect.signature(inside.forward).parameters
         self._without_cache = {"use_cache": False} if takes_cache else {}
-        self._layer: Any = model.get_output_embeddings()
+        self._output_layer: Any = model.get_output_embeddings()
         self.narrows = self.sums_by_block = False
-        if not self.sharded:
-            self._probe()
+        if not self.sharded and self._output_layer is not None:
+            self.narrows = self._narrows_exactly()
+            self.sums_by_block = self.narrows and self._is_plain()
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def logits(self, batch: Batch) -> Tensor:
         """Return the logits at the places that are read, (reads, vocabulary), float32 or float64.
 
@@ -70,58 +70,52 @@ class Forward:
         # Sums of exponentials in half precision can reverse the order of a pair.
         return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
-    @torch.inference_mode()
-    def token_logprobs(self, batch: Batch, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor:
-        """Return log P(id) at some of the places that are read, (ids,), natural logs.
+    @torch.no_grad()
+    def summed_by_block(self, batch: Batch, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor | None:
+        """Return log P(id) at some of the places that are read, (ids,), natural logs; None where that is not exact.
 
         Args:
             batch: the inputs.
             rows: (ids,) the read of each id.
             ids: vocabulary ids; with a group, -1 stands for the total probability of the group.
             group: (vocabulary,) True for the ids of the group.
-
-        Raises:
-            ValueError: as `logits`.
         """
-        if self.sums_by_block:
-            logprobs = _by_block(self._hidden(batch), self._layer, rows, ids, group)
-            if logprobs is not None:
-                return logprobs
-        logits = self.logits(batch)
-        values = logits[rows, ids]
-        if group is not None:
-            total = torch.logsumexp(logits.masked_fill(~group, -torch.inf), dim=1)
-            values = torch.where(ids < 0, total[rows], values)
-        # In place: the logits are of no further use, and memory is what this costs on a CPU.
-        peak = logits.amax(dim=1, keepdim=True)
-        normalizer = peak[:, 0] + logits.sub_(peak).exp_().sum(dim=1).log()
-        return values - normalizer[rows]
+        hidden = self._with_hidden(batch, lambda states: states[:1, :1])[
+            1
+        ]  # the layer has nothing else to do
+        return _by_block(hidden, self._output_layer, rows, ids, group)
 
     def _logits(self, batch: Batch) -> Tensor:
         if self.narrows:
-            return self._with_hidden(batch, lambda hidden: _at_reads(hidden, batch)[None])[0]
-        with without_gradients() if self.sharded else nullcontext():
-            return _at_reads(whole_tensor(self.model(**self._inputs(batch)).logits), batch)
+            return self._with_hidden(batch, lambda states: _at_reads(states, batch)[None])[0][0]
+        logits = self.model(**self._inputs(batch)).logits
+        whole = logits.full_tensor() if hasattr(logits, "full_tensor") else logits  # of all processes
+        return _at_reads(whole, batch)
 
-    def _hidden(self, batch: Batch) -> Tensor:
-        """Return what the output layer is given at the places that are read, (reads, width)."""
+    def _with_hidden(self, batch: Batch, replace: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the logits when `replace` changes what the output layer is given, and that at the reads before."""
         states: list[Tensor] = []
 
-        def take(hidden: Tensor) -> Tensor:
-            states.append(_at_reads(hidden, batch))
-            return hidden[:1, :1]  # the layer has nothing else to do
+        def hook(_: object, given: tuple[Tensor, ...]) -> tuple[Tensor]:
+            states.append(_at_reads(given[0], batch))
+            return (replace(given[0]),)
 
-        self._with_hidden(batch, take)
-        return states[0]
-
-    def _with_hidden(self, batch: Batch, replace: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return the logits of a batch when `replace` changes what the output layer is given."""
-        handle = self._layer.register_forward_pre_hook(lambda _, given: (replace(given[0]),))
+        handle = self._output_layer.register_forward_pre_hook(hook)
         try:
-            logits: Tensor = self.model(**self._inputs(batch)).logits
-            return logits
+            return self.model(**self._inputs(batch)).logits, states[0]
         finally:
             handle.remove()
+
+    @torch.no_grad()
+    def _is_plain(self) -> bool:
+        """Whether nothing follows the matrix product; a soft cap changes only large logits."""
+        layer = self._output_layer
+        on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
+        if not on_cpu or type(layer) is not nn.Linear or layer.weight.device.type != "cpu":
+            return False
+        batch = self.some_batch(np.array([0, 0, 1]), np.array([1, 6, 3]))
+        large = 16 * self._with_hidden(batch, lambda states: states)[1]
+        return self.same(layer(large), self._with_hidden(batch, lambda _: large[None])[0][0])
 
     def _inputs(self, batch: Batch) -> dict[str, Any]:
         ids = torch.from_numpy(batch.ids).to(self.device)
@@ -134,26 +128,18 @@ class Forward:
         positions = torch.from_numpy(batch.positions).to(self.device)
         return inputs | {"attention_mask": mask, "position_ids": positions}
 
-    @torch.inference_mode()
-    def _probe(self) -> None:
-        """Find out how the model can be run."""
+    @torch.no_grad()
+    def _narrows_exactly(self) -> bool:
         batch = self.some_batch(np.array([0, 0, 1]), np.array([1, 6, 3]))
         whole = self._logits(batch)
-        if self._layer is None:
-            return
         self.narrows = True
         try:
             narrowed = self._logits(batch)
-            self.narrows = narrowed.shape == whole.shape and self.same(narrowed, whole)
-            on_cpu = self.narrows and self.device.type == "cpu" and self.dtype == torch.float32
-            if on_cpu and type(self._layer) is nn.Linear and self._layer.weight.device.type == "cpu":
-                large = 16 * self._hidden(batch)  # a soft cap changes only large logits
-                after = self._with_hidden(batch, lambda _: large[None])[0]
-                self.sums_by_block = self.same(self._layer(large), after)
         except CANNOT as error:
             if is_out_of_memory(error):
                 raise
-            self.narrows = False
+            return False
+        return narrowed.shape == whole.shape and self.same(narrowed, whole)
 
     def some_batch(self, rows: np.ndarray, columns: np.ndarray) -> Batch:
         """Return two short rows of ids from the middle of the vocabulary, where no special tokens are."""
@@ -208,6 +194,17 @@ def _by_block(hidden: Tensor, layer: Any, rows: Tensor, ids: Tensor, group: Tens
     if group is not None:
         logits = torch.where(ids < 0, (shift[:, 0] + of_group.log())[rows], logits)
     return logits - (shift[:, 0] + total.log())[rows]
+
+
+def is_sharded(model: object) -> bool:
+    """Whether a model's parameters are spread over processes (FSDP, ZeRO-3), so that none can run it by itself."""
+    if not isinstance(model, torch.nn.Module):
+        return False
+    is_fsdp1 = any(type(module).__name__ == "FullyShardedDataParallel" for module in model.modules())
+    return is_fsdp1 or any(
+        type(parameter).__name__ == "DTensor" or hasattr(parameter, "ds_id")
+        for parameter in model.parameters()
+    )
 
 
 _OUT_OF_MEMORY = re.compile(

@@ -5,12 +5,11 @@ Packed rows hold several texts; each token attends to its own predecessors only.
 of them has one length, so that nothing is ever padded.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,12 +72,6 @@ class Plan:
         return np.unique(self.read_of)
 
     @cached_property
-    def fingerprint(self) -> str:
-        """Hash of the inputs, their rows and what is read."""
-        rows = [(len(row.ids), *row.ids, *(row.parent or ())) for row in self.rows]
-        return digest(self.read_of, *(np.array(row, np.int64) for row in rows))
-
-    @cached_property
     def _answers(self) -> tuple[Indices, Indices]:
         order = np.argsort(self.read_of, kind="stable")
         return order, np.searchsorted(self.read_of[order], [*self.reads, np.iinfo(np.int64).max])
@@ -128,15 +121,6 @@ class Plan:
         for place, row in enumerate(rows):
             ids[place, : len(row.ids)], parent[place, : len(row.ids)] = row.ids, row.parent
         return Batch(ids, *along_tree(parent), *places)
-
-
-def digest(*arrays: NDArray[np.integer[Any]]) -> str:
-    """Return a hash of arrays and their lengths: different arrays get different hashes."""
-    total = hashlib.sha256()
-    for array in arrays:
-        total.update(len(array).to_bytes(8, "little"))  # distinguishes [1, 2], [3] from [1], [2, 3]
-        total.update(np.ascontiguousarray(array).data)
-    return total.hexdigest()
 
 
 def along_tree(parent: Indices) -> tuple[Indices, NDArray[np.bool_]]:

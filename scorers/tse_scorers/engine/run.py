@@ -1,7 +1,7 @@
 """Runs a plan: batches within a budget of memory, halved where they do not fit; readers turn logits into records."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .forward import Forward, is_out_of_memory
-from .journal import Journal
-from .plan import Indices, Plan, Row, digest
-from .processes import gathered, is_main, propagating_failures, rank_and_size, smallest
+from .plan import Batch, Indices, Plan, Row
 from .progress import Progress
 
 CPU_LOGITS, GPU_LOGITS = 30 * 2**20, 2**30
@@ -28,11 +26,9 @@ class Reader(Protocol):
 
     Attributes:
         dtype: of a record.
-        fingerprint: identifies what is computed, so that finished answers can be kept; None if unknown.
     """
 
     dtype: np.dtype
-    fingerprint: str | None
 
     def __call__(self, logits: Tensor, at: Indices, answers: Indices) -> NDArray[Any]:
         """Return records (answers,) of this dtype.
@@ -56,99 +52,79 @@ class TokenReader:
     dtype = np.dtype("f8")
 
     def __init__(self, tokens: Indices, group: NDArray[np.bool_] | None = None) -> None:
-        self.tokens = tokens
-        self.group = None if group is None else torch.from_numpy(group)
-        self.fingerprint: str | None = digest(tokens, *([] if group is None else [np.flatnonzero(group)]))
+        self._tokens = tokens
+        self._group = None if group is None else torch.from_numpy(group)
+
+    def __call__(self, logits: Tensor, at: Indices, answers: Indices) -> NDArray[Any]:
+        """Return log-probabilities, (answers,)."""
+        rows, tokens = (torch.from_numpy(index).to(logits.device) for index in (at, self._tokens[answers]))
+        values = logits[rows, tokens]
+        if self._group is not None:
+            outside = ~self._group.to(logits.device)
+            of_group = torch.logsumexp(logits.masked_fill(outside, -torch.inf), dim=1)
+            values = torch.where(tokens < 0, of_group[rows], values)
+        # In place: the logits are of no further use, and memory is what this costs on a CPU.
+        peak = logits.amax(dim=1, keepdim=True)
+        normalizer = peak[:, 0] + logits.sub_(peak).exp_().sum(dim=1).log()
+        logprobs: NDArray[Any] = (values - normalizer[rows]).cpu().double().numpy()
+        return logprobs
+
+    def by_block(self, forward: Forward, batch: Batch, at: Indices, answers: Indices) -> NDArray[Any] | None:
+        """Return the same without logits of the whole vocabulary, (answers,); None where that is not possible."""
+        if not forward.sums_by_block:
+            return None
+        rows, tokens = torch.from_numpy(at), torch.from_numpy(self._tokens[answers])
+        summed = forward.summed_by_block(batch, rows, tokens, self._group)
+        return None if summed is None else summed.double().numpy()
 
 
 def run(
     forward: Forward,
     plan: Plan,
-    reader: Reader | TokenReader,
+    reader: Reader,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
-    journal: Journal | None = None,
 ) -> NDArray[Any]:
     """Run a plan and return its answers, (answers,), records of the reader's dtype.
-
-    Several processes share the batches, and each returns all answers.
 
     Args:
         forward: the model.
         plan: the inputs.
         reader: turns logits into answers.
         batch_tokens: tokens in one batch; None chooses by free memory.
-        progress: called after each batch.
-        journal: keeps finished answers on disk, so that a stopped run goes on.
+        progress: called before the first batch and after each one, with tokens.
 
     Raises:
-        ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
+        ValueError: the model gave NaN, or a single row does not fit into memory.
     """
     records = np.zeros(len(plan.read_of), reader.dtype)
-    written = np.zeros(len(plan.read_of), bool)
-    if journal is not None:
-        journal.load(records, written)
-    rank, size = rank_and_size()
     tokens = batch_tokens or token_budget(forward)
-    if size > 1:
-        tokens = smallest(tokens)  # free memory differs, the batches must not
     budget = (CPU_LOGITS if forward.device.type == "cpu" else GPU_LOGITS) // (4 * forward.vocabulary_size)
     reads = max(FEWEST_READS, budget)
-    if not (forward.narrows or forward.sharded):
+    if not forward.narrows:  # logits at all tokens
         tokens = min(tokens, reads)
     groups = list(plan.batches(tokens, reads))
-    # A model whose parameters are spread over processes runs in all of them at once; a failure of one cannot be told
-    # to the others, which wait inside its forward pass.
-    mine = groups if forward.sharded else groups[rank::size]
-    sizes = [sum(len(row.ids) for row in group) for group in mine]
+    total = sum(len(row.ids) for group in groups for row in group)
     done = 0
-    alone = size == 1 or forward.sharded
-    with nullcontext() if alone else propagating_failures(plan.fingerprint):
-        try:
-            for group, n_tokens in zip(mine, sizes, strict=True):
-                if progress is not None:
-                    progress(done, sum(sizes))
-                _answer(forward, plan, group, reader, records, written)
-                if journal is not None:
-                    journal.keep(records, written)
-                done += n_tokens
-            if progress is not None and mine:
-                progress(done, done)
-        finally:
-            if journal is not None:
-                journal.save(records, written)
-    if size > 1:
-        counted = written if is_main() or not forward.sharded else np.zeros_like(written)
-        return gathered(records, counted, forward.device)
+    for group in groups:
+        if progress is not None:
+            progress(done, total)
+        _answer(forward, plan, group, reader, records)
+        done += sum(len(row.ids) for row in group)
+    if progress is not None and groups:
+        progress(total, total)
     return records
 
 
-@torch.inference_mode()
-def _answer(
-    forward: Forward,
-    plan: Plan,
-    group: list[Row],
-    reader: Reader | TokenReader,
-    records: NDArray[Any],
-    written: NDArray[np.bool_],
-) -> None:
+@torch.no_grad()
+def _answer(forward: Forward, plan: Plan, group: list[Row], reader: Reader, records: NDArray[Any]) -> None:
     """Answer a batch, or its two halves if it does not fit into memory."""
     try:
         batch = plan.batch(group)
         answers, at = plan.answers_of(batch.reads)
-        if written[answers].all():  # by a run that was stopped
-            return
         with exact_float32():
-            if isinstance(reader, TokenReader):
-                tokens, rows = (
-                    torch.from_numpy(places).to(forward.device) for places in (reader.tokens[answers], at)
-                )
-                mask = None if reader.group is None else reader.group.to(forward.device)
-                logprobs = forward.token_logprobs(batch, rows, tokens, mask)
-                records[answers] = logprobs.cpu().double().numpy()
-            else:
-                records[answers] = reader(forward.logits(batch), at, answers)
-        written[answers] = True
+            summed = reader.by_block(forward, batch, at, answers) if isinstance(reader, TokenReader) else None
+            records[answers] = reader(forward.logits(batch), at, answers) if summed is None else summed
         return
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
@@ -164,19 +140,21 @@ def _answer(
     clear_device_cache()
     middle = len(group) // 2
     for half in (group[:middle], group[middle:]):
-        _answer(forward, plan, half, reader, records, written)
+        _answer(forward, plan, half, reader, records)
 
 
 def token_budget(forward: Forward) -> int:
     """Return how many tokens go through the model at one time.
 
-    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most half the memory.
+    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most a quarter of its memory.
+    All processes that run a sharded model make the same batches, so their free memory does not count.
     """
     width = getattr(forward.model.config.get_text_config(), "hidden_size", None) or 1024
-    if forward.device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(forward.device)
-        free += torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
-        return int(np.clip(free // (80 * width * forward.dtype.itemsize), 1024, 65536))
+    if forward.device.type == "cuda" and not forward.sharded:
+        _, whole = torch.cuda.mem_get_info(
+            forward.device
+        )  # not what is free: batches would change between runs
+        return int(np.clip(whole // (160 * width * forward.dtype.itemsize), 1024, 65536))
     return int(np.clip(2**20 // width, 1024, 4096))
 
 

@@ -212,6 +212,15 @@ def _not_from_hub(name: str, error: object) -> ValueError:
     )
 
 
+def download(url: str, path: Path | str) -> None:
+    """Write a file from a server to a path; OSError where the server does not answer or refuses."""
+    import requests
+
+    with requests.get(url, stream=True, timeout=30) as answer, open(path, "wb") as file:
+        answer.raise_for_status()
+        file.writelines(answer.iter_content(2**20))
+
+
 def unreachable() -> str | None:
     """Return why the Hub does not answer within 5 seconds, or None if it answers anything.
 

@@ -54,21 +54,6 @@ def read_text(path: Path) -> str:
     return text
 
 
-def parse_yaml(text: str, file_name: str) -> object:
-    """Return the content of a YAML text; ValueError where it is not YAML, which begins with `file_name`."""
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except (
-        yaml.YAMLError,
-        ValueError,
-        OverflowError,
-        RecursionError,
-    ) as error:  # also numbers of thousands of digits
-        raise ValueError(f"{file_name} could not be read as YAML: {' '.join(str(error).split())}.") from error
-
-
 def not_utf8(path: Path) -> ValueError:
     """Return the error to raise for a file that does not decode; it names the first invalid byte."""
     content, place = path.read_bytes(), ""

@@ -1,47 +1,12 @@
-"""What systems are called, and in which order their revisions are shown.
-
-A system has one label, decided once for all runs that are shown together: report, comparison and files of scores all
-show it, in every suite alike.
-"""
+"""What models and runs are called where they are shown together, and the order of a model's revisions."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 Key = TypeVar("Key")
-
-
-class Identity(NamedTuple):
-    """What a system is: a model in one revision, as one run scored it."""
-
-    run: str
-    model: str
-    revision: str | None
-
-
-def labels(identities: Iterable[Identity]) -> dict[Identity, str]:
-    """Give every system a label: the model's name, `@revision` and ` (run)` where they are needed to tell it apart.
-
-    A revision is added where one run has several revisions of the model, a run where several runs have the label.
-
-    >>> a, b = Identity("a", "org/m", "1"), Identity("b", "org/m", "1")
-    >>> labels([a])[a], labels([a, b])[b], labels([a, Identity("a", "org/m", "2")])[a]
-    ('org/m', 'org/m (b)', 'org/m@1')
-    """
-    systems = list(dict.fromkeys(identities))
-    names = model_names([system.model for system in systems])
-    revisions = Counter((system.run, system.model) for system in systems)
-    series = {model for (_, model), n in revisions.items() if n > 1}
-    name_of = {
-        system: names[system.model] + (f"@{system.revision or 'default'}" if system.model in series else "")
-        for system in systems
-    }
-    shared = Counter(name_of.values())
-    return {
-        system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in name_of.items()
-    }
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:

@@ -3,9 +3,11 @@
 log P(sentence) = sum over i of log P(w_i | w_<i).
 
 The first token of a sentence is conditioned on one start token, also where the tokenizer does not add it by itself
-(GPT-2). `start_tokens` decides which token that is. For a model without any start token, the first token is not scored,
-and the signature says so. At a gap, a start token is there only if the tokenizer adds one by default, as in Newman et
-al.'s code.
+(GPT-2): the one that opened documents in pretraining. In some chat models the tokenizer's start token opens the turns
+of a conversation instead: after SmolLM2-Instruct's `<|im_start|>`, the model expects a role such as `user`, so the
+first word of any sentence is very improbable there, and another token takes its place. For a model without any start
+token, the first token is not scored, and the signature says so. At a gap, a start token is there only if the tokenizer
+adds one by default, as in Newman et al.'s code.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,20 +20,25 @@ from numpy.typing import NDArray
 from ..engine.forward import Forward
 from ..engine.plan import Indices, Plan, capacity_for, prefix_rows
 from ..engine.probe import packing_is_exact, sees_what_follows
-from ..engine.processes import decided_together
 from ..engine.progress import Progress
 from ..engine.run import TokenReader
-from .forms import END, State, Step
-from .options import NO_TOKEN, Option, OptionError
-from .pretrained import PretrainedScorer, one_at_a_time
+from .options import NO_TOKEN
+from .pretrained import END, PretrainedScorer, State, Step, one_at_a_time
 from .scorer import CARRIER, Logprobs, ScoredTokens, Slot
-from .start_tokens import choose_start_token, opens_chat_turns, own_start_token
 from .text import boundary_ids, checked_texts, continuing_ids, joined_pairs, sum_by_word, words_of_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
+
+TURN_TOKENS = frozenset({
+    "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
+    "<|START_OF_TURN_TOKEN|>", "<|start|>", "<|user|>", "<|system|>", "<|assistant|>", "[INST]",
+})  # fmt: skip
+"""Tokens that open a turn in the chat formats of known models."""
+DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bos>", "<s>", "<|end_of_text|>")
+"""Tokens that open or separate documents in pretraining, most frequent first."""
 
 
 class CausalScorer(PretrainedScorer):
@@ -46,6 +53,9 @@ class CausalScorer(PretrainedScorer):
         share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree, where a test finds that
             this is exact for the model.
         **options: of `PretrainedScorer`.
+
+    Raises:
+        ValueError: the vocabulary has no such start token, or `bos` is set and there is none.
     """
 
     state_at_gap: State = ()
@@ -62,15 +72,15 @@ class CausalScorer(PretrainedScorer):
         **options: Any,
     ) -> None:
         super().__init__(model, tokenizer, **options)
-        self._own_start = own_start_token(model, tokenizer)
-        self.start_token = choose_start_token(self._own_start, tokenizer, self.name, start_token)
+        self._own_start = self._start_token_of_the_model()
+        self.start_token = self._chosen_start_token(start_token)
         self._start = [] if self.start_token is None else [self.start_token]
         self.bos = bos
         self._may_share = share_prefixes
         self._longest_probed = 0
         if bos and self.start_token is None:
-            raise OptionError(
-                f"{self.name} has no start token to put before the left context of a gap; remove {Option('bos')}."
+            raise ValueError(
+                f"{self.name} has no start token to put before the left context of a gap; remove bos."
             )
         plain, default = (
             tokenizer(CARRIER.prefix, add_special_tokens=special)["input_ids"][0] for special in (False, True)
@@ -83,6 +93,32 @@ class CausalScorer(PretrainedScorer):
         if self.start_token != self._own_start:
             self.signature["start_token"] = self.start_token_text
 
+    def _start_token_of_the_model(self) -> int | None:
+        """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
+        config = self.model.config.get_text_config()
+        named = (getattr(config, name, None) for name in ("bos_token_id", "decoder_start_token_id"))
+        ids = (i for i in named if isinstance(i, int) and 0 <= i < config.vocab_size)
+        return next(ids, None) if self.tokenizer.bos_token_id is None else int(self.tokenizer.bos_token_id)
+
+    def _chosen_start_token(self, token: str | None) -> int | None:
+        """Return the id that opens a text: of the token that was asked for, else as this module says; None for none."""
+
+        def ids(*tokens: str) -> list[int]:
+            # Unknown tokens have the id of the unknown token, or None.
+            convert = self.tokenizer.convert_tokens_to_ids, self.tokenizer.convert_ids_to_tokens
+            found = [(text, convert[0](text)) for text in tokens]
+            return [i for text, i in found if isinstance(i, int) and convert[1](i) == text]
+
+        if token is None:
+            own = [] if self._own_start is None else [self._own_start]
+            return [*(ids(*DOCUMENT_TOKENS) if self.opens_chat_turns(self._own_start) else []), *own, None][0]
+        if token != NO_TOKEN and not ids(token):
+            raise ValueError(
+                f"The vocabulary of {self.name} has no token {token!r}. Expected one of its tokens, as the tokenizer "
+                f"writes it, or {NO_TOKEN!r}. Change start_token, or remove it to use the default."
+            )
+        return None if token == NO_TOKEN else ids(token)[0]
+
     @property
     def start_token_text(self) -> str:
         """The token that the first token of a sentence is conditioned on, `none` for none."""
@@ -90,29 +126,29 @@ class CausalScorer(PretrainedScorer):
             return NO_TOKEN
         return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
 
+    def opens_chat_turns(self, token: int | None) -> bool:
+        """Whether a token opens the turns of a chat, after which a role is expected."""
+        return token is not None and self.tokenizer.convert_ids_to_tokens(token) in TURN_TOKENS
+
     @property
     def avoids_chat_token(self) -> bool:
         """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
-        own = self._own_start
-        return own is not None and self.start_token != own and opens_chat_turns(self.tokenizer, own)
+        return self.start_token != self._own_start and self.opens_chat_turns(self._own_start)
 
-    def _probed(self) -> Forward:
-        forward = super()._probed()
+    def check_forward(self, forward: Forward) -> None:
+        """Raise ValueError where tokens attend to those after them."""
         if sees_what_follows(forward):
-            raise OptionError(
+            raise ValueError(
                 f"In {self.name} each token attends to the tokens after it, so the chain rule does not give "
-                f"the probability of a sentence. Load it as a masked model ({Option('kind', 'masked')}). If "
+                f"the probability of a sentence. Load it as a masked model (kind='masked'). If "
                 "it can also be a decoder, set is_decoder in its configuration. (8-bit layers of bitsandbytes look at "
                 "all tokens of a batch too: use 4 bits.)"
             )
-        return forward
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,); NaN if no token can be scored. See `Scorer`."""
-        texts = checked_texts(sentences)
-        sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts)
-        return self._sum_from(sequences, [1] * len(sequences), progress)
+        sequences, _ = self._with_spans(checked_texts(sentences))
+        return _sums(self._read(sequences, [1] * len(sequences), progress))
 
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
@@ -120,12 +156,11 @@ class CausalScorer(PretrainedScorer):
         """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix."""
         prefixes, texts = joined_pairs(prefixes, continuations)
         sequences, spans = self._with_spans(texts)
-        starts = [
+        before = [
             int(np.searchsorted(of_text[:, 1], len(prefix), side="right")) if prefix else 0
             for prefix, of_text in zip(prefixes, spans, strict=True)
         ]
-        starts = [max(start + len(self._start), 1) for start in starts]
-        return self._sum_from(sequences, starts, progress)
+        return _sums(self._read(sequences, [max(n + len(self._start), 1) for n in before], progress))
 
     def token_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
@@ -134,16 +169,13 @@ class CausalScorer(PretrainedScorer):
 
         The first token is NaN for a model without a start token.
         """
-        texts = checked_texts(sentences)
-        if not texts:
-            return []
-        sequences, spans = self._with_spans(texts)
-        plan, owner, tokens = self._reads(sequences, [1] * len(texts))
-        logprobs = self.run(plan, TokenReader(tokens), progress)
+        sequences, spans = self._with_spans(checked_texts(sentences))
         first = [] if self._start else [np.nan]
         return [
-            ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs[owner == index]))
-            for index, of_text in enumerate(spans)
+            ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs))
+            for of_text, logprobs in zip(
+                spans, self._read(sequences, [1] * len(sequences), progress), strict=True
+            )
         ]
 
     def word_logprobs(
@@ -157,40 +189,28 @@ class CausalScorer(PretrainedScorer):
         (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
         """
         texts = checked_texts(sentences)
-        if not texts:
-            return []
-        sequences, spans = self._with_spans(texts)
-        plan, owner, tokens = self._reads(sequences, [1] * len(texts), last=True)
-        values = self.run(plan, TokenReader(tokens), progress)
-        ends_here = np.zeros(len(values))
-        if len(boundary := boundary_ids(self.tokenizer)):
-            group = np.isin(np.arange(self.vocabulary_size), boundary)
-            ends_here = self.run(plan, TokenReader(np.full(len(values), END), group))
-        first = [] if self._start else [np.nan]
+        tokens = self.token_logprobs(texts, progress)
+        # An `END` after each token, the last one included; certain where tokens do not include spaces.
+        sequences = [[*ids, END] for ids in self._with_spans(texts)[0]]
+        group = np.isin(np.arange(self.vocabulary_size), boundary_ids(self.tokenizer))
+        ends_here = [np.zeros(len(ids) - 1) for ids in sequences]
+        if group.any():
+            ends_here = self._read(sequences, [1] * len(texts), group=group)
         scored = []
-        for index, (text, of_text) in enumerate(zip(texts, spans, strict=True)):
-            logprobs = np.append(first, values[owner == index][:-1])
-            ends = np.append(first, ends_here[owner == index])
-            words, word = words_of_tokens(text, of_text[:, 1])
+        for text, of_text, here in zip(texts, tokens, ends_here, strict=True):
+            ends = here if self._start else np.append(np.nan, here)
+            words, word = words_of_tokens(text, of_text.ends)
             last = np.append(word[1:] != word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
-            corrected = logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
+            corrected = of_text.logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
             scored.append(sum_by_word(corrected, words, word))
         return scored
 
-    def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the ids that the model reads for each sentence, the start token first."""
-        texts = [self._spaced(sentence) for sentence in sentences]
-        rows = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
-        return [self._start + row for row in rows]
-
     def _with_spans(self, texts: Sequence[str]) -> tuple[list[list[int]], list[Indices]]:
-        """Return the same, and start and end of each token's characters in its text, (tokens, 2)."""
-        if not self.tokenizer.is_fast:
-            raise ValueError(
-                f"The tokenizer of {self.name} does not give the positions of its tokens in the text, which words and "
-                "texts after a context require. Use a fast tokenizer (one with a tokenizer.json)."
-            )
+        """Return the ids that the model reads for each text, and start and end of its tokens' characters, (tokens, 2).
+
+        The ids begin with the start token, which has no span.
+        """
         if not texts:
             return [], []
         spaced = [self._spaced(text) for text in texts]
@@ -212,9 +232,9 @@ class CausalScorer(PretrainedScorer):
         if self.bos:
             rows = [ids if ids[:1] == self._start else self._start + ids for ids in rows]
         if not all(rows):
-            raise OptionError(
+            raise ValueError(
                 "A gap that opens its sentence leaves a causal model without any context. Use "
-                f"{Option('bos')}, or remove such sentences."
+                "bos, or remove such sentences."
             )
         return rows
 
@@ -233,37 +253,32 @@ class CausalScorer(PretrainedScorer):
         return [*steps, (tuple(ids), END)] if ids and not self.word_ends.all() else steps
 
     @cached_property
-    def word_ends(self) -> NDArray[np.bool_]:
+    def word_ends(self) -> NDArray[np.bool_]:  # type: ignore[override]  # here it is never None
         """(vocabulary,) which ids end a word that they follow."""
         (anchor,) = self.opened([CARRIER.prefix])
         return ~continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
 
-    def _sum_from(
-        self, sequences: list[list[int]], starts: Sequence[int], progress: Progress | None
-    ) -> Logprobs:
-        """Sum log P(token | tokens before) over each sequence from a place (at least 1) on; NaN without any."""
-        sums = np.where([len(ids) > start for ids, start in zip(sequences, starts, strict=True)], 0.0, np.nan)
-        if np.isnan(sums).all():
-            return sums
-        plan, owner, tokens = self._reads(sequences, starts)
-        np.add.at(sums, owner, self.run(plan, TokenReader(tokens), progress))
-        return sums
+    def _read(
+        self,
+        sequences: list[list[int]],
+        starts: Sequence[int],
+        progress: Progress | None = None,
+        group: NDArray[np.bool_] | None = None,
+    ) -> list[Logprobs]:
+        """Return log P(token | tokens before) of each sequence's tokens from a place (at least 1) on.
 
-    def _reads(
-        self, sequences: list[list[int]], starts: Sequence[int], last: bool = False
-    ) -> tuple[Plan, Indices, Indices]:
-        """Return a plan that reads each token from a place on, and for each answer its sequence and its token.
-
-        A sequence's last token is predicted, but no input, unless the distribution after it is wanted (`last`).
+        With a group of ids, (vocabulary,), return its total probability in the place of each token.
         """
-        inputs = [ids if last else ids[:-1] for ids in sequences]
-        rows, nodes = prefix_rows(inputs, self._capacity(inputs))
-        pairs = list(zip(nodes, sequences, starts, strict=True))
-        read_of = np.concatenate([of_text[start - 1 :] for of_text, _, start in pairs])
-        following = [[*ids[start:], *([0] if last else [])] for _, ids, start in pairs]
-        owner = np.repeat(np.arange(len(sequences)), [len(tokens) for tokens in following])
-        tokens = np.array([token for of_text in following for token in of_text], dtype=np.int64)
-        return Plan(rows, read_of), owner, tokens
+        counts = [max(len(ids) - start, 0) for ids, start in zip(sequences, starts, strict=True)]
+        values = np.zeros(0)
+        if any(counts):
+            inputs = [ids[:-1] for ids in sequences]  # the last token is predicted, but no input
+            rows, nodes = prefix_rows(inputs, self._capacity(inputs))
+            read_of = np.concatenate([ns[start - 1 :] for ns, start in zip(nodes, starts, strict=True)])
+            following = [i for ids, start in zip(sequences, starts, strict=True) for i in ids[start:]]
+            tokens = np.array(following if group is None else [END] * len(following), dtype=np.int64)
+            values = self.run(Plan(rows, read_of), TokenReader(tokens, group), progress)
+        return np.split(values, np.cumsum(counts))[:-1]
 
     def _capacity(self, sequences: list[list[int]]) -> int | None:
         """Return the tokens of a packed row; None runs each text by itself if sharing saves little or is not exact."""
@@ -272,8 +287,14 @@ class CausalScorer(PretrainedScorer):
             longest = max(map(len, sequences))
             # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
             if capacity is not None and longest > self._longest_probed:
-                texts, tokens = [ids for ids in sequences if ids], capacity
-                self._may_share = decided_together(lambda: packing_is_exact(self.forward, texts, tokens))
+                texts = [ids for ids in sequences if ids]
+                # A sharded model's processes must make the same batches, so none decides by what it computed.
+                self._may_share = not self.forward.sharded and packing_is_exact(self.forward, texts, capacity)
                 self._longest_probed = 2 * longest
             self.execution["prefixes_shared"] = capacity is not None and self._may_share
         return capacity if self._may_share else None
+
+
+def _sums(values: list[Logprobs]) -> Logprobs:
+    """Return the sum of each array; NaN of an empty one."""
+    return np.array([of_text.sum() if len(of_text) else np.nan for of_text in values])

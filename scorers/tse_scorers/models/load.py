@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from ..engine.forward import is_out_of_memory
 from ..io.bundle import require_reachable
-from .masked import require_mask
-from .model_source import MERGE, is_gguf, local_revision, locate, name_a_model, require_gguf
-from .options import ModelKind, ModelOptions, Option, OptionError
+from .model_source import ADAPTER, is_gguf, local_revision, locate, name_a_model
+from .options import ModelKind, ModelOptions
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedTokenizerBase
@@ -24,6 +22,11 @@ OTHER_TASKS = (
     "ForNextSentencePrediction",
 )  # fmt: skip
 """Endings of architectures that predict no words."""
+DTYPES = {
+    "auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16,
+    "float64": torch.float64,
+}  # fmt: skip
+"""`auto` is float32 on every device, because bfloat16 changes decisions."""
 
 
 class LoadedModel(NamedTuple):
@@ -44,7 +47,7 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
         The model, and the options that have an effect on it.
 
     Raises:
-        ValueError: it cannot be found, is no language model, lacks weights or does not fit into memory.
+        ValueError: it cannot be found, is no language model, or lacks weights.
     """
     from huggingface_hub import try_to_load_from_cache
     from transformers import (
@@ -58,29 +61,26 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
 
     from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
-    device, dtype = choose_device(options.device), choose_dtype(options.dtype)
+    device = choose_device(options.device)
+    if options.dtype not in DTYPES:
+        raise ValueError(f"Unknown dtype={options.dtype!r}; expected one of: {', '.join(DTYPES)}.")
     where, revision = locate(name)
     on_hub = not Path(where).is_dir()
     shared: dict[str, Any] = {"revision": revision, "trust_remote_code": options.trust_remote_code}
-    if is_gguf(name):
-        require_gguf(name)
-        shared["gguf_file"] = Path(name).name
+    shared |= {"gguf_file": Path(name).name} if is_gguf(name) else {}
 
     def loaded(auto: Any, **keywords: Any) -> Any:
         """Load one part of the model; any error becomes one paragraph."""
         try:
-            if (
-                on_hub
-                and auto is AutoConfig
-                and try_to_load_from_cache(where, "config.json", revision=revision) is None
-            ):
-                require_reachable()  # transformers itself waits for half a minute
             return auto.from_pretrained(where, **keywords)
         except Exception as error:  # each file format has its own library and exceptions
-            raise ValueError(
-                f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
-            ) from error
+            raise ValueError(_not_loaded(name, error)) from error
 
+    try:
+        if on_hub and try_to_load_from_cache(where, "config.json", revision=revision) is None:
+            require_reachable()  # transformers itself waits for half a minute
+    except (ConnectionError, ValueError) as error:
+        raise ValueError(_not_loaded(name, error)) from error
     config = loaded(AutoConfig, **shared)
     if on_hub:
         # The rest of the model comes from the same commit, even if the branch changes.
@@ -88,17 +88,15 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
         shared["revision"] = Path(found).parent.name if isinstance(found, str) else revision
         adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
         if cached_file(where, "adapter_config.json", **adapter):
-            raise ValueError(f"{name!r} is an adapter (PEFT), whose base model is elsewhere; {MERGE}")
+            raise ValueError(f"{name!r} {ADAPTER}")
     tokenizer = loaded(AutoTokenizer, **shared)
     kind = options.kind or kind_of(config, tokenizer)
-    if kind == "masked":
-        require_mask(tokenizer, name)
     options = options.for_model(name, f"{kind} model", one_of_several)
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
     auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
-    keywords = {**shared, "config": config, "dtype": dtype, "use_safetensors": True}
+    keywords = {**shared, "config": config, "dtype": DTYPES[options.dtype], "use_safetensors": True}
     keywords |= options.model_arg or {}
     if getattr(config, "quantization_config", None) is not None:
         keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
@@ -110,18 +108,20 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
             "language-modelling head: use the checkpoint that has it."
         )
     if "device_map" not in keywords and "quantization_config" not in keywords:
-        try:
-            model = model.to(device)
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-            raise OptionError(
-                f"{name!r} does not fit into the memory of {device}. Use {Option('dtype', 'bfloat16')} or another "
-                f"{Option('device')}."
-            ) from error
+        model = model.to(device)
     content = shared["revision"] if on_hub else local_revision(name, where)
     quantization = "gguf" if is_gguf(name) else quantization_of(model)
     return LoadedModel(model.eval(), tokenizer, kind, name, content, quantization), options
+
+
+def _not_loaded(name: str, error: BaseException) -> str:
+    return f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
+
+
+def _first_paragraph(error: BaseException) -> str:
+    first = str(error).strip().split("\n\n")[0] or type(error).__name__
+    first = re.sub(r"<class '([\w.]+)'>", r"\1", first)
+    return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
 
 
 def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") -> ModelKind:
@@ -134,27 +134,24 @@ def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") ->
 
     for architecture in config.architectures or ():
         if architecture.endswith(OTHER_TASKS):
-            raise OptionError(
-                f"A {architecture} was trained for another task than predicting words. Use the model that it "
-                f"was derived from, or score it anyway with {Option('kind', 'causal')} or "
-                f"{Option('kind', 'masked')}."
+            raise ValueError(
+                f"A {architecture} was trained for another task than predicting words. Use the model that it was "
+                f"derived from, or score it anyway with kind='causal' or kind='masked'."
             )
         if architecture.endswith(("ForMaskedLM", "BertForPreTraining", "AlbertForPreTraining")):
             return "masked"
         if architecture.endswith(("ForCausalLM", "LMHeadModel")):
             return "causal"
-    masked = config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     causal = config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    if masked and (not causal or tokenizer.mask_token_id is not None):
-        return "masked"
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        return "causal" if causal and tokenizer.mask_token_id is None else "masked"
     if causal:
         return "causal"
     if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
         return "seq2seq"
     raise ValueError(
-        f"A model of type {config.model_type!r} ({', '.join(config.architectures or ['no architecture named'])}) "
-        "is neither a masked nor a causal language model. Use one that AutoModelForMaskedLM, AutoModelForCausalLM or "
-        "AutoModelForSeq2SeqLM loads."
+        f"A model of type {config.model_type!r} is neither a masked nor a causal language model. Use one that "
+        "AutoModelForMaskedLM, AutoModelForCausalLM or AutoModelForSeq2SeqLM loads."
     )
 
 
@@ -183,26 +180,7 @@ def choose_device(device: str) -> torch.device:
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
-        raise OptionError(
+        raise ValueError(
             f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use "
-            f"{Option('device', 'auto')} or {Option('device', 'cpu')}."
+            f"device='auto' or device='cpu'."
         ) from error
-
-
-def choose_dtype(dtype: str) -> torch.dtype:
-    """Return the dtype of that name; `auto` is float32 on every device, because bfloat16 changes decisions.
-
-    Raises:
-        ValueError: the dtype does not exist, or models cannot use it.
-    """
-    dtypes = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
-    dtypes |= {"float16": torch.float16, "float64": torch.float64}
-    if dtype not in dtypes:
-        raise ValueError(f"Unknown dtype {dtype!r}; expected one of: {', '.join(dtypes)}.")
-    return dtypes[dtype]
-
-
-def _first_paragraph(error: BaseException) -> str:
-    first = str(error).strip().split("\n\n")[0] or type(error).__name__
-    first = re.sub(r"<class '([\w.]+)'>", r"\1", first)
-    return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."

@@ -9,7 +9,6 @@ At a gap, it reads one mask token in place of the word, or one for each of its t
 """
 
 import copy
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +17,10 @@ import numpy as np
 from ..engine.plan import Indices, Plan, plain_rows
 from ..engine.progress import Progress, within
 from ..engine.run import TokenReader
-from .forms import State, Step
-from .options import Option, OptionError, PseudoLikelihood, check_value
-from .pretrained import PretrainedScorer
+from .options import PseudoLikelihood
+from .pretrained import PretrainedScorer, State, Step
 from .scorer import Logprobs, Slot
-from .text import (
-    TextWarning,
-    checked_texts,
-    is_unspaced,
-    joined_pairs,
-    sum_by_word,
-    words_by_script,
-    words_of_tokens,
-)
+from .text import checked_texts, joined_pairs, sum_by_word, words_by_script, words_of_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -49,14 +39,14 @@ class MaskedScorer(PretrainedScorer):
 
     Args:
         model: what `AutoModelForMaskedLM` loads.
-        tokenizer: its tokenizer, a fast one.
+        tokenizer: its tokenizer.
         pll: the kind of pseudo-log-likelihood; `original` is the kind in the papers. None: `within_word_l2r`, or what
             the authors of a data set use.
         mntp: read each token one position before it (masked next-token prediction).
         **options: of `PretrainedScorer`; Newman et al.'s code puts a leading space before RoBERTa's texts.
 
     Raises:
-        ValueError: the tokenizer has no mask token or does not give the positions of its tokens, or `pll` is unknown.
+        ValueError: the tokenizer has no mask token.
     """
 
     context_columns = ("prefix", "suffix")
@@ -72,16 +62,16 @@ class MaskedScorer(PretrainedScorer):
         **options: Any,
     ) -> None:
         super().__init__(model, tokenizer, **options)
-        self._mask = require_mask(tokenizer, self.name)
-        if not tokenizer.is_fast:
+        if tokenizer.mask_token_id is None:
             raise ValueError(
-                f"The tokenizer of {self.name} does not give the positions of its tokens in the text, which a masked "
-                "model requires. Use a fast tokenizer (one with a tokenizer.json)."
+                f"The tokenizer of {self.name} has no mask token, which a masked model needs. If the model reads from "
+                f"left to right, load it as a causal one (kind='causal'). If not, set the tokenizer's "
+                "mask_token and save it."
             )
+        self._mask = int(tokenizer.mask_token_id)
         self._pll_is_default = pll is None
         self._mntp = mntp
         self.signature |= {"kind": "masked", **({"mntp": True} if mntp else {})}
-        check_value("pll", pll, PseudoLikelihood | None)
         self._use_pll(pll or "within_word_l2r")
 
     def _use_pll(self, pll: str, pll_of: str | None = None) -> None:
@@ -98,16 +88,16 @@ class MaskedScorer(PretrainedScorer):
         other._use_pll(pll, "the authors")
         return other
 
-    def _read_at(self, columns: Sequence[int]) -> Indices:
-        """Return the positions that answer for masks in these columns."""
+    def _plan(self, inputs: list[list[int]], columns: Sequence[int]) -> Plan:
+        """Plan reads of the masks in these columns, one in each row of ids."""
         positions = np.array(columns, dtype=np.int64) - self._mntp
         if positions.min(initial=0) < 0:
-            raise OptionError(
-                f"{self.name} predicts each token one position before it ({Option('mntp')}), but its "
-                "tokenizer puts no token before a text; expected a start token such as [CLS] or <s>. Use the "
-                "tokenizer that the model was trained with."
+            raise ValueError(
+                f"{self.name} predicts each token one position before it (mntp), but its tokenizer puts no "
+                "token before a text; expected a start token such as [CLS] or <s>. Use the tokenizer that the model "
+                "was trained with."
             )
-        return positions
+        return plain_rows(inputs, positions)
 
     def slot_ids(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids of each sentence with one mask in its gap, the column of the mask in each).
@@ -140,7 +130,7 @@ class MaskedScorer(PretrainedScorer):
                 inputs.append([*ids[:column], *filled, *masks, *ids[column + 1 :]])
                 columns.append(column + len(filled))
         self.check_inputs(inputs, [" …".join(slot) for slot in slots for _ in states])
-        return plain_rows(inputs, self._read_at(columns))
+        return self._plan(inputs, columns)
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return the pseudo-log-likelihood of each sentence, (sentences,), natural logs; see `Scorer`."""
@@ -177,13 +167,6 @@ class MaskedScorer(PretrainedScorer):
         """Return, over the tokens past each text's boundary: log-probability, index of its text, its end there."""
         if not texts:
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)
-        if self.pll == "within_word_l2r" and any(map(is_unspaced, texts)):
-            warnings.warn(
-                f"{self.name}: in scripts without spaces between words, each token is scored as a separate word "
-                f"({self.pll} there equals original).",
-                TextWarning,
-                stacklevel=3,
-            )
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(
             spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
@@ -207,10 +190,10 @@ class MaskedScorer(PretrainedScorer):
                 tokens += [ids[place] for place in scored]
                 owner.append(np.full(len(scored), index))
                 token_ends.append(ends[scored])
-            plan = plain_rows(inputs, self._read_at(columns))
             done = sizes[part[0] - 1] if part[0] else 0
             of_part = within(progress, int(done), int(sizes[part[-1]]), int(sizes[-1]))
-            values.append(self.run(plan, TokenReader(np.array(tokens, np.int64)), of_part))
+            reader = TokenReader(np.array(tokens, np.int64))
+            values.append(self.run(self._plan(inputs, columns), reader, of_part))
         return np.concatenate(values), np.concatenate(owner), np.concatenate(token_ends)
 
     def _masked_once_each(self, ids: list[int], places: list[int], words: list[int]) -> list[list[int]]:
@@ -221,14 +204,3 @@ class MaskedScorer(PretrainedScorer):
                 if words[place] == words[place + 1]:
                     ends[place] = ends[place + 1]
         return [[*ids[:at], *[self._mask] * (ends[at] - at), *ids[ends[at] :]] for at in places]
-
-
-def require_mask(tokenizer: "PreTrainedTokenizerBase", name: str) -> int:
-    """Return the id of a tokenizer's mask token; raise ValueError where it has none."""
-    if tokenizer.mask_token_id is None:
-        raise OptionError(
-            f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from "
-            f"left to right, load it as a causal one ({Option('kind', 'causal')}). If not, set the "
-            "tokenizer's mask_token and save it."
-        )
-    return int(tokenizer.mask_token_id)

@@ -1,24 +1,26 @@
 """Finds a model by its name (a folder, a GGUF file, a bundled model, or the Hub), and says which version it is.
 
-The identity of local files is a hash of their content. Their sizes, times and inodes (`file_stamp`) tell without
-reading them that they have not changed since they were hashed.
+The identity of local files is a hash of their content. A series of checkpoints is a folder of folders, or the branches
+and tags of a repository.
 """
 
 import hashlib
-import json
 import os
-import time
 from collections.abc import Iterable
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-from ..io.bundle import bundle_folder, split_revision
+from ..io.bundle import bundle_folder, require_reachable, split_revision
 from ..io.files import blocks, file_digest
 from ..io.suggestions import did_you_mean
-from .ngram import KENLM_SUFFIXES
+from ..io.systems import position
 
 GGUF = ".gguf"
 """The ending of a file with quantized weights and a tokenizer, which transformers reads with the package `gguf`."""
+KENLM_SUFFIXES = (".arpa", ".arpa.gz", ".bin", ".binary", ".klm")
+"""Endings of n-gram models that the package `kenlm` reads."""
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """Endings of files that are only a part of a model, or have an unsupported format."""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -26,26 +28,34 @@ MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
     "added_tokens.json",
 )  # fmt: skip
-"""Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""
-MERGE = (
-    "expected a whole model. Merge the two and name the new folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER)"
-    ".merge_and_unload().save_pretrained(NEW), and save the tokenizer there too."
+"""Weights, configuration and tokenizer."""
+ADAPTER = (
+    "is an adapter (PEFT), whose base model is elsewhere; expected a whole model. Merge the two and name the new "
+    "folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW), and save the "
+    "tokenizer there too."
 )
-SECONDS_UNTIL_SETTLED = 2.0
-"""A file that changed this recently may change again within the resolution of its times."""
+
+
+class Revision(NamedTuple):
+    """One revision of a model: what to load, its name in the series, and its commit where it is on the Hub."""
+
+    model: str
+    name: str
+    commit: str | None = None
 
 
 def is_gguf(name: str) -> bool:
-    """Whether a name is the path of an existing GGUF file."""
-    return name.endswith(GGUF) and os.path.isfile(name)
+    """Whether a name is the path of an existing GGUF file.
 
-
-def require_gguf(name: str) -> None:
-    """Raise ImportError if the package `gguf` is missing."""
-    if find_spec("gguf") is None:
+    Raises:
+        ImportError: it is, and the package `gguf` is missing.
+    """
+    found = name.endswith(GGUF) and os.path.isfile(name)
+    if found and find_spec("gguf") is None:
         raise ImportError(
             f"{name} is a GGUF file, which requires the package gguf. Install it: pip install 'refined-tse[gguf]'"
         )
+    return found
 
 
 def name_a_model(name: str) -> str:
@@ -81,68 +91,45 @@ def locate(name: str) -> tuple[str, str | None]:
     if name.endswith(FILES):
         raise ValueError(f"There is no file {name!r}. Check the path; it is relative to the current folder.")
     identifier, revision = split_revision(name)
+    advice = name_a_model(name)
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
-        raise ValueError(f"There is no folder {name!r}.{name_a_model(name)}")
-    if "/" not in name and "Did you mean" in (advice := name_a_model(name)):
+        raise ValueError(f"There is no folder {name!r}.{advice}")
+    if "/" not in name and "Did you mean" in advice:
         raise ValueError(f"There is no model {name!r} here.{advice}")
     return identifier, revision
 
 
 def _require_weights(folder: Path) -> None:
     if (folder / "adapter_config.json").is_file():
-        raise ValueError(
-            f"The folder {str(folder)!r} holds an adapter (PEFT), whose base is elsewhere; {MERGE}"
-        )
+        raise ValueError(f"{str(folder)!r} {ADAPTER}")
     if any(folder.glob("*.safetensors")):
         return
-    checkpoints = sorted({path.parent.name for path in folder.glob("*/*.safetensors")})
-    files = [str(path) for path in sorted(folder.glob(f"*{GGUF}"))]
     advice = (
         "Other formats are not read, because loading them can run code. If you trust the files, load them with "
         "transformers and save them again with model.save_pretrained(FOLDER)."
     )
-    if checkpoints:
+    if checkpoints := sorted({path.parent.name for path in folder.glob("*/*.safetensors")}):
         advice = f"Name one of its subfolders ({', '.join(checkpoints)}), or run all with --revisions '*'."
-    if files:
+    if files := sorted(map(str, folder.glob(f"*{GGUF}"))):
         advice = f"Name one of its GGUF files: {', '.join(files[:5])}."
     raise ValueError(f"The folder {str(folder)!r} does not contain *.safetensors weights. {advice}")
 
 
 def local_revision(name: str, where: str) -> str | None:
-    """Return a hash of the content of a model on this machine, located at `where`; None on the Hub."""
+    """Return a hash of the content of a model on this machine, located at `where`; None without weights there."""
     if is_gguf(name):
         return file_digest(Path(name))
-    files, digest = model_files(Path(where)), hashlib.sha256()
-    for path in files:
+    folder, digest = Path(where), hashlib.sha256()
+    if not any(folder.glob("*.safetensors")):
+        return None
+    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
+    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)  # refers to code in its folder
+    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
         digest.update(path.name.encode())
         for block in blocks(path):
             digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}" if files else None
-
-
-def file_stamp(name: str) -> str | None:
-    """Return what changes whenever a model's files on this machine change, without reading the weights.
-
-    It is a hash of each file's path, size, inode, and times of modification and status change. None for a model on
-    the Hub, and for files that changed within the last two seconds, or in the future.
-    """
-    files = [Path(name)] if is_gguf(name) else model_files(Path(locate(name)[0]))
-    stats = [(os.path.realpath(path), path.stat()) for path in files]
-    settled = time.time() - SECONDS_UNTIL_SETTLED
-    if not files or any(max(stat.st_mtime, stat.st_ctime) > settled for _, stat in stats):
-        return None
-    stamps = [(path, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for path, s in stats]
-    return f"stat:{hashlib.sha256(json.dumps(stamps).encode()).hexdigest()[:16]}"
-
-
-def model_files(folder: Path) -> list[Path]:
-    """Return the files that decide a model's scores, sorted; none without weights."""
-    if not any(folder.glob("*.safetensors")):
-        return []
-    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
-    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)
-    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
-    return sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    return f"sha256:{digest.hexdigest()[:16]}"
 
 
 def hub_commit(name: str) -> str | None:
@@ -154,3 +141,42 @@ def hub_commit(name: str) -> str | None:
         return HfApi().model_info(identifier, revision=revision, timeout=10).sha
     except Exception:  # loading the model reports any error
         return None
+
+
+def expand(model: str, pattern: str) -> list[Revision]:
+    """Return each revision of a model that matches a pattern, `step512` before `step1000`.
+
+    Args:
+        model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
+        pattern: a pattern for names, for instance `step*` or `checkpoint-*`.
+
+    Raises:
+        ValueError: no revision matches, or the Hub cannot be reached.
+    """
+    if Path(model).is_dir():
+        names = [path.parent.name for path in Path(model).glob("*/config.json")]
+        found = [Revision(str(Path(model) / name), name) for name in names]
+    else:
+        found = [Revision(f"{model}@{name}", name, commit) for name, commit in _on_hub(model)]
+    found.sort(key=lambda revision: position(revision.name))
+    matching = [revision for revision in found if fnmatch(revision.name, pattern)]
+    if not matching:
+        names = [revision.name for revision in found[:20]] or ["none (those of a folder have a config.json)"]
+        raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {', '.join(names)}.")
+    return matching
+
+
+def _on_hub(model: str) -> list[tuple[str, str]]:
+    """Return the name and commit of each branch and tag."""
+    from huggingface_hub import HfApi
+
+    try:
+        require_reachable()  # the client itself may wait for minutes
+        refs = HfApi().list_repo_refs(model)
+    except Exception as error:  # several libraries raise their own errors for names, network and permissions
+        message = " ".join(str(error).split())
+        raise ValueError(
+            f"The revisions of {model!r} could not be listed on the Hub: {message.rstrip('.')}. Check its name and the "
+            "connection; or name a folder of checkpoints."
+        ) from error
+    return [(ref.name, ref.target_commit) for ref in [*refs.branches, *refs.tags]]

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..io.suggestions import did_you_mean, unknown_name
 
@@ -19,26 +19,6 @@ UNUSED: Mapping[str, frozenset[str]] = {
     "model in memory": frozenset({"device", "dtype", "trust_remote_code", "model_arg"}),
 }
 """Options without any effect on a kind of model; n-gram models and files of scores take none."""
-
-
-class Option(NamedTuple):
-    """An option in a message, alone or with a value."""
-
-    name: str
-    value: str | int | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.value is None else f"{self.name}={self.value!r}"
-
-    def __format__(self, _: str) -> str:
-        return str(self)
-
-
-class OptionError(ValueError):
-    """An option cannot be used."""
-
-    def __init__(self, *parts: object) -> None:
-        super().__init__("".join(map(str, parts)))
 
 
 @dataclass(frozen=True, kw_only=True)

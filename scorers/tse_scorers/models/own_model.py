@@ -1,4 +1,4 @@
-"""Models from outside `transformers`: any function from token ids to logits."""
+"""Models from outside `transformers`: any function from token ids to logits, and the decoder of an encoder-decoder."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard, Union
 import torch
 from torch import Tensor, nn
 
-from ..engine.sharding import without_gradients
+from .options import EncoderInput
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Logits = Callable[[Tensor], Tensor]
 """Token ids (batch, length), int64, to logits (batch, length, vocabulary)."""
@@ -78,11 +78,6 @@ class OwnModel(nn.Module):
         first = next(self.parameters(), None)
         return torch.float32 if first is None else first.dtype
 
-    @property
-    def base_model(self) -> nn.Module:
-        """The model itself."""
-        return self
-
     def get_output_embeddings(self) -> None:
         """Return None: the output layer is inside the function."""
 
@@ -91,7 +86,7 @@ class OwnModel(nn.Module):
         return Output(self._function(input_ids))
 
     def measure(self, n_tokens: int) -> None:
-        """Put the module into evaluation mode, ask the function, and keep the size of its vocabulary.
+        """Ask the function in evaluation mode, and keep the size of its vocabulary.
 
         Args:
             n_tokens: of the tokenizer, each of which needs a logit.
@@ -102,13 +97,13 @@ class OwnModel(nn.Module):
         """
         self.eval()
         name, ids = self.config.name_or_path, torch.tensor([[0, 1, 0], [1, 0, 0]], device=self.device)
-        expected = "expected a function from ids (batch, length) to logits (batch, length, vocabulary)"
+        expected = "expected logits (batch, length, vocabulary) for ids (batch, length)"
         try:
-            with without_gradients():
+            with torch.no_grad():
                 first, second = self._function(ids), self._function(ids)
         except Exception as error:  # whatever somebody else's function raises
             raise TypeError(
-                f"{name} failed on ids of shape (2, 3): {type(error).__name__}: {error}; {expected}."
+                f"{name} failed on {ids}: {type(error).__name__}: {error}; {expected}."
             ) from error
         if not isinstance(first, Tensor) or not first.is_floating_point():
             raise TypeError(
@@ -118,14 +113,12 @@ class OwnModel(nn.Module):
         if first.ndim != 3 or first.shape[:2] != ids.shape or first.shape[2] < n_tokens:
             raise ValueError(
                 f"{name} returned a tensor of shape {tuple(first.shape)} for ids of shape (2, 3) and a tokenizer of "
-                f"{n_tokens} tokens; expected logits at all positions, one for each token. If the model returns only "
-                "the last position, call it so that it returns all of them (nanoGPT: lambda ids: model(ids, ids)[0]); "
-                "if it returns hidden states, apply its output layer."
+                f"{n_tokens} tokens; {expected}, at all positions and for each token."
             )
         if not torch.equal(first.nan_to_num(), second.nan_to_num()):
             raise ValueError(
-                f"{name} returned different logits for the same ids, so its scores would be random; expected a model "
-                "in evaluation mode. Call eval() on it, or pass it as module: OwnModel(function, module=model)."
+                f"{name} returned different logits for the same ids, so its scores would be random. Call eval() on the "
+                "model, or pass it as module: OwnModel(function, module=model)."
             )
         self.config.vocab_size = first.shape[-1]
 
@@ -146,3 +139,45 @@ def is_of_transformers(model: object) -> "TypeGuard[PreTrainedModel]":
     from transformers import PretrainedConfig
 
     return isinstance(getattr(model, "config", None), PretrainedConfig) and not isinstance(model, OwnModel)
+
+
+def decoder_of(
+    model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", encoder_input: EncoderInput, name: str
+) -> tuple[OwnModel, str]:
+    """Return the decoder of an encoder-decoder model (T5, BART) as a model of its own, and the token it reads first.
+
+    log P(sentence) = sum over i of log P(w_i | w_<i, encoder input), without the end of the sentence. `empty`: the
+    encoder reads the empty text with the tokenizer's special tokens (T5: `</s>`), and the decoder begins with its start
+    token, as in minicons' `Seq2SeqScorer` after the prefix `</s>`. `mask`: the encoder reads one mask token (T5:
+    `<extra_id_0>`) in special tokens, and the decoder begins with its start token and the mask token, as in the
+    pipeline of BabyLM 2025 (`enc_dec_prefix`).
+
+    Raises:
+        ValueError: the model does not say which token its decoder begins with, or the encoder would read nothing.
+    """
+    start, with_mask = model.config.decoder_start_token_id, encoder_input == "mask"
+    mask = str(tokenizer.mask_token or "<extra_id_0>")
+    source = tokenizer(mask if with_mask else "")["input_ids"]
+    if start is None or not source or (with_mask and mask not in tokenizer.get_vocab()):
+        lacks = "mask token" if with_mask else "special token that it puts around texts"
+        raise ValueError(
+            f"The decoder of {name} cannot begin: its configuration has no decoder_start_token_id, or its tokenizer no "
+            f"{lacks}. Set it and save the model, or use encoder_input={('empty' if with_mask else 'mask')!r}."
+        )
+    before = [start] if with_mask else []
+
+    def decode(ids: Tensor) -> Tensor:
+        # The encoder's states are not kept: weights change in training and in copies.
+        encoded = model.get_encoder()(input_ids=torch.tensor([source], device=ids.device))
+        opening = torch.tensor([before], dtype=ids.dtype, device=ids.device).expand(len(ids), -1)
+        logits: Tensor = model(
+            encoder_outputs=(encoded.last_hidden_state.expand(len(ids), -1, -1),),
+            decoder_input_ids=torch.cat([opening, ids], dim=1),
+            use_cache=False,
+        ).logits
+        return logits[:, len(before) :]
+
+    positions = getattr(model.config, "max_position_embeddings", None)
+    free = None if positions is None else positions - len(before)
+    first = mask if with_mask else str(tokenizer.convert_ids_to_tokens(start))
+    return OwnModel(decode, module=model, name=name, positions=free), first

@@ -1,12 +1,13 @@
 """The common part of the scorers for masked and causal language models of `transformers`.
 
-How a form of a word becomes tokens and reads is the matter of each kind of model.
+A word of one or several tokens at a gap is scored in *steps*, which words share. Causal: P(form | c) = product over i
+of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k): the total probability of all tokens that do not continue the word
+(`text.continuing_ids`). Masked: P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled),
+for a form of k tokens (Kauf & Ivanova 2023); compare only forms of equal length, because P(k) is unknown.
 """
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.forward import Forward
-from ..engine.journal import Journal
 from ..engine.plan import Indices, Plan
-from ..engine.processes import is_main, propagating_failures, rank_and_size
-from ..engine.progress import Progress
+from ..engine.progress import Progress, within
 from ..engine.run import Reader, TokenReader, run
-from .forms import State, Step, form_logprobs
-from .own_model import OwnModel
 from .scorer import CARRIER, Logprobs, Scorer, Slot
-from .text import TooLongError, checked_forms, warn_of_unknown
+from .text import TooLongError, capitalized, checked_texts, warn_of_unknown
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -31,6 +28,14 @@ if TYPE_CHECKING:
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
+PLANNED = 2**21
+"""Log-probabilities of steps that are planned together."""
+END = -1
+"""In place of a token: the total probability of all tokens that do not continue the word."""
+State = tuple[int, ...]
+"""What a form adds to its gap before a token is read: ids of tokens, with their own meaning for each kind of model."""
+Step = tuple[State, int]
+"""A state and the token (or `END`) whose probability is read in it."""
 one_at_a_time = RLock()
 """One thread at a time runs a model: scorers of one model share its forward hooks."""
 
@@ -47,11 +52,13 @@ class PretrainedScorer(Scorer):
         batch_tokens: tokens in one batch; None chooses by free memory.
 
     Raises:
-        ValueError: the tokenizer returns no tokens.
+        ValueError: the tokenizer returns no tokens, or does not give their positions.
     """
 
     state_at_gap: State
     """The state in which the distribution at the gap itself is read."""
+    word_ends: NDArray[np.bool_] | None = None
+    """(vocabulary,) which ids end a word, as `END` means; None where words need no end."""
 
     def __init__(
         self,
@@ -67,6 +74,11 @@ class PretrainedScorer(Scorer):
             raise ValueError(
                 f"The tokenizer of {name} returns no tokens for {CARRIER.prefix!r}: its files are missing or empty. "
                 "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
+            )
+        if not tokenizer.is_fast:
+            raise ValueError(
+                f"The tokenizer of {name} does not give the positions of its tokens in the text. Use a fast tokenizer "
+                "(one with a tokenizer.json)."
             )
         self.model = model.eval()
         self.tokenizer = tokenizer
@@ -97,19 +109,13 @@ class PretrainedScorer(Scorer):
             )
         with one_at_a_time:
             if self._forward is None:
-                self._forward = self._probed()
-                runs_whole = not (self._forward.narrows or self._forward.sharded)
-                if runs_whole and not isinstance(self.model, OwnModel) and is_main():
-                    warnings.warn(
-                        f"{self.name}: logits are computed at every position of a text, not only where they are read, "
-                        "because its output layer cannot be run by itself. The scores are the same, but this takes "
-                        "more time and memory.",
-                        stacklevel=2,
-                    )
+                forward = Forward(self.model)
+                self.check_forward(forward)
+                self._forward = forward
             return self._forward
 
-    def _probed(self) -> Forward:
-        return Forward(self.model)
+    def check_forward(self, forward: Forward) -> None:
+        """Raise ValueError where the model is not of the scorer's kind."""
 
     @property
     def vocabulary_size(self) -> int:
@@ -137,6 +143,12 @@ class PretrainedScorer(Scorer):
         form_ids = self.form_ids(words, opening)
         return np.array([ids[0] if len(ids) == 1 else -1 for ids in form_ids], dtype=np.int64)
 
+    def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
+        """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `Scorer`."""
+        forms = checked_texts(forms)
+        form_ids = self.form_ids(list(map(capitalized, forms)) if opening else forms, opening)
+        return np.array([len(ids) for ids in form_ids], dtype=np.int64)
+
     def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]:
         """Return the vocabulary ids of each word at a gap; none if it is unknown or merges with the text around it."""
         # A suite asks for the same list several times, and tokenizing it takes longer than scoring some pairs.
@@ -162,19 +174,40 @@ class PretrainedScorer(Scorer):
             fits = row == before + inside + after and unknown not in inside
             yield inside if fits else []
 
-    def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
-        """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `Scorer`."""
-        form_ids = self.form_ids(checked_forms(forms, opening), opening)
-        return np.array([len(ids) for ids in form_ids], dtype=np.int64)
-
     def form_logprobs(
         self, slots: Iterable[Slot], forms: Sequence[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if it cannot be scored. See `forms`.
+        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if it cannot be scored.
 
         In a masked model, compare only forms of equal length (`form_lengths`).
         """
-        return form_logprobs(self, list(slots), checked_forms(forms), progress)
+        slots, forms = list(slots), checked_texts(forms)
+        result = np.full((len(slots), len(forms)), np.nan)
+        opens = np.array([not slot.prefix for slot in slots], bool)
+        done = 0
+        for opening in np.unique(opens).tolist():
+            number: dict[Step, int] = {}
+            steps = [
+                [number.setdefault(step, len(number)) for step in self.steps_of(ids)]
+                for ids in self.form_ids(list(map(capitalized, forms)) if opening else forms, opening)
+            ]
+            if not number:
+                continue
+            states: dict[State, int] = {}
+            state = np.array([states.setdefault(state, len(states)) for state, _ in number])
+            token = np.array([token for _, token in number])
+            places = np.flatnonzero(opens == opening)
+            for part in np.array_split(places, min(len(places), 1 + len(places) * len(token) // PLANNED)):
+                plan = self.plan_reads([slots[place] for place in part], list(states))
+                plan.read_of = plan.read_of.reshape(len(part), -1)[:, state].ravel()
+                reader = TokenReader(np.tile(token, len(part)), self.word_ends if END in token else None)
+                of_part = within(progress, done, done + len(part), len(slots))
+                values = self.run(plan, reader, of_part).reshape(len(part), -1)
+                done += len(part)
+                for form, of_form in enumerate(steps):
+                    if of_form:
+                        result[part, form] = values[:, of_form].sum(axis=1)
+        return result
 
     def read_slots(
         self, slots: Iterable[Slot], reader: Reader, progress: Progress | None = None
@@ -197,11 +230,6 @@ class PretrainedScorer(Scorer):
             ValueError: a text is too long, or a gap has no context that the model sees.
         """
 
-    @property
-    def word_ends(self) -> NDArray[np.bool_] | None:
-        """(vocabulary,) which ids end a word, as `forms.END` means; None where words need no end."""
-        return None
-
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
 
@@ -213,29 +241,20 @@ class PretrainedScorer(Scorer):
             ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes), verbose=False)["input_ids"]
         ]
 
-    def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
-        """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""
-        journal = None
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None = None) -> NDArray[Any]:
+        """Run a plan and return (answers,) records."""
         with one_at_a_time:
-            with nullcontext() if rank_and_size()[1] == 1 else propagating_failures(plan.fingerprint):
-                forward = self.forward
-                if self.journal_folder is not None and reader.fingerprint is not None:
-                    journal = Journal(self.journal_folder, self.signature, plan, reader)
-            return run(forward, plan, reader, self.batch_tokens, progress, journal)
+            return run(self.forward, plan, reader, self.batch_tokens, progress)
 
     def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-        """Check what the model is going to read, and warn about words that the tokenizer does not know.
-
-        Args:
-            sequences: ids of the texts.
-            texts: for messages.
+        """Check the ids that the model is going to read, and warn about words that the tokenizer does not know.
 
         Raises:
             ValueError: a text has more tokens than the model has positions, or a token that it does not have.
         """
         most, n_ids = self._positions(), self.vocabulary_size
         for place, (ids, text) in enumerate(zip(sequences, texts, strict=True)):
-            if max(ids, default=0) >= n_ids:
+            if max(ids, default=0) >= n_ids:  # on a GPU, it would end the process
                 raise ValueError(
                     f"The tokenizer returns token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
                     f"{n_ids} tokens. They do not belong together: use a folder or repository that holds both."
@@ -249,7 +268,7 @@ class PretrainedScorer(Scorer):
                 )
         unknown = self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
-        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) and is_main():
+        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
             is_unknown = [unknown in ids for ids in sequences]
             warn_of_unknown(self.name, texts, is_unknown, str(self.tokenizer.unk_token))
 
@@ -262,12 +281,10 @@ class PretrainedScorer(Scorer):
             return int(
                 rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
             )
-        most = getattr(config, "max_position_embeddings", None)
-        if most is None or most <= 0:
-            return None
-        # RoBERTa and similar models count positions from the padding id.
-        offset = (getattr(config, "pad_token_id", None) or 0) + 1
-        return int(most - offset if config.model_type in ROBERTA_POSITIONS else most)
+        most = getattr(config, "max_position_embeddings", None) or 0
+        if config.model_type in ROBERTA_POSITIONS:  # they count positions from the padding id
+            most -= (getattr(config, "pad_token_id", None) or 0) + 1
+        return int(most) if most > 0 else None
 
 
 ROBERTA_POSITIONS = {

@@ -5,7 +5,6 @@ All log-probabilities are natural logs, float64; NaN means that a text cannot be
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -72,7 +71,6 @@ class Scorer(ABC):
         context_columns: the parts of a gap's context that the model sees. Contexts with equal parts are one context.
         reads_word_ends: whether `form_logprobs` includes that the word ends after its last token. It does not in masked
             models, for which the number of masks says where the word ends, and in models of whole words.
-        journal_folder: folder for finished answers while queries run, or None. The caller deletes it.
         execution: how the scores were computed; it changes them only by floating-point noise.
 
     >>> class CoinFlip(Scorer):
@@ -89,7 +87,6 @@ class Scorer(ABC):
     signature: dict[str, Any]
     context_columns: tuple[str, ...] = ("prefix",)
     reads_word_ends: bool = False
-    journal_folder: Path | None = None
     execution: dict[str, Any] = {}  # noqa: RUF012  (of scorers that have nothing to say)
 
     def can(self, method: str) -> bool:
@@ -109,9 +106,8 @@ class Scorer(ABC):
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,), natural logs.
 
-        The scorer adds one space between the two, unless there is white space at the end of the prefix or at the
-        beginning of the continuation, which is then scored with the continuation. An empty prefix is the start of the
-        sentence.
+        White space between the two belongs to the continuation; if there is none, a space is added. An empty prefix is
+        the start of the sentence.
 
         Raises:
             ValueError: a text is empty or too long, or the two lists differ in length.
@@ -131,7 +127,7 @@ class Scorer(ABC):
     def token_logprobs(
         self, sentences: Sequence[str], progress: Progress | None = None
     ) -> list[ScoredTokens]:
-        """Return the tokens of each sentence, from left to right; one at `len(sentence)` is the sentence's end."""
+        """Return the tokens of each sentence, from left to right."""
         raise self._cannot("tokens")
 
     def token_counts(self, sentences: Sequence[str]) -> Indices:
@@ -208,7 +204,7 @@ class Scorer(ABC):
         return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, facts)])})"
 
 
-# Asking: each different text once, and every answer checked.
+# Asking: each different text once, and log-probabilities of texts checked.
 
 ROUNDING = 1e-3
 """How far above 0 a log-probability may be: sums in low precision end there where the probability is 1."""
@@ -221,10 +217,11 @@ def ask_sentences(scorer: Scorer, sentences: Iterable[str], progress: Progress |
         TypeError: the scorer returned no log-probabilities.
         ValueError: as `Scorer.sentence_logprobs`.
     """
-    answers, places = each_once(
-        sentences,
-        lambda texts: checked(scorer, scorer.sentence_logprobs(texts, **_keyword(progress)), (len(texts),)),
-    )
+
+    def answer(asked: list[str]) -> Logprobs:
+        return checked(scorer, scorer.sentence_logprobs(asked, **_keyword(progress)), (len(asked),))
+
+    answers, places = each_once(sentences, answer)
     return answers[places]
 
 
@@ -245,20 +242,16 @@ def ask_continuations(
 def ask_words(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[list[tuple[str, float]]]:
-    """Return the words of each sentence and log P of each; raises as `ask_sentences`."""
+    """Return the words of each sentence and log P of each."""
     answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, **_keyword(progress)))
-    for words in answers:
-        checked(scorer, [logprob for _, logprob in words], (len(words),))
     return [answers[place] for place in places]
 
 
 def ask_tokens(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
-    """Return the tokens of each sentence, with log P of each; raises as `ask_sentences`."""
+    """Return the tokens of each sentence, with log P of each."""
     answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, **_keyword(progress)))
-    for tokens in answers:
-        checked(scorer, tokens.logprobs, (len(tokens.starts),))
     return [answers[place] for place in places]
 
 
@@ -299,8 +292,5 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
     values = array.astype(np.float64)
     if (values > ROUNDING).any():
-        place = int((values > ROUNDING).argmax())
-        raise ValueError(
-            f"{scorer.name} returned {values.flat[place]:g} in place {place}; {expected}, each at most 0."
-        )
+        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}, each at most 0.")
     return values

@@ -29,7 +29,7 @@ SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 
 
 class TextWarning(UserWarning):
-    """A rule decides how a text is scored, or a text cannot be read by the model as it is written."""
+    """A text has a word that the model does not know."""
 
 
 class TooLongError(ValueError):
@@ -78,15 +78,18 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     return texts
 
 
-def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return prefixes and continuations as lists; white space at the end of a prefix moves to its continuation.
+def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return prefixes without white space at their ends, and the texts of prefix and continuation.
+
+    White space between the two stays as it is and belongs to the continuation (as in lm-evaluation-harness);
+    otherwise one space is added (as in minicons).
 
     Raises:
         TypeError: a single string was given instead of a list.
         ValueError: the two lists differ in length, a continuation has no word, or an entry is not text.
 
-    >>> checked_pairs(["The author ", ""], ["laughs.", "The author"])
-    (['The author', ''], [' laughs.', 'The author'])
+    >>> joined_pairs(["The author ", ""], ["laughs.", "The author"])
+    (['The author', ''], ['The author laughs.', 'The author'])
     """
     continuations = checked_texts(continuations)
     if isinstance(prefixes, str):
@@ -96,41 +99,12 @@ def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tupl
         raise ValueError(
             f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many texts."
         )
-    stripped = [prefix.rstrip() for prefix in prefixes]
-    pairs = zip(prefixes, stripped, continuations, strict=True)
-    return stripped, [prefix[len(start) :] + continuation for prefix, start, continuation in pairs]
-
-
-def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return prefixes without white space at their ends, and the texts of prefix and continuation.
-
-    A continuation that begins with white space follows its prefix as it is (as in lm-evaluation-harness, which adds no
-    space and also gives the space to the continuation); otherwise one space is added (as in minicons).
-
-    >>> joined_pairs(["The author", ""], ["laughs.", "The author"])
-    (['The author', ''], ['The author laughs.', 'The author'])
-    """
-    prefixes, continuations = checked_pairs(prefixes, continuations)
-    return prefixes, checked_texts(
-        prefix + continuation if not prefix or continuation[:1].isspace() else f"{prefix} {continuation}"
-        for prefix, continuation in zip(prefixes, continuations, strict=True)
-    )
-
-
-def checked_forms(forms: Iterable[str], opening: bool = False) -> list[str]:
-    """Return forms of a word as a list, with capitals if they open their sentence.
-
-    Raises:
-        TypeError: a single string was given instead of a list.
-        ValueError: a form is not text, is empty, or has a space at its beginning or end.
-    """
-    forms = checked_texts(forms)
-    for index, form in enumerate(forms):
-        if form != form.strip():
-            raise ValueError(
-                f"Form {index} is {form!r}; expected a word without spaces around it. Remove or fix it."
-            )
-    return [capitalized(form) for form in forms] if opening else forms
+    starts = [prefix.rstrip() for prefix in prefixes]
+    texts = [
+        prefix + after if not start or start != prefix or after[:1].isspace() else f"{start} {after}"
+        for start, prefix, after in zip(starts, prefixes, continuations, strict=True)
+    ]
+    return starts, checked_texts(texts)
 
 
 def capitalized(word: str) -> str:
@@ -144,8 +118,7 @@ def warn_of_unknown(model: str, texts: Sequence[str], is_unknown: Sequence[bool]
         example = texts[list(is_unknown).index(True)]
         warnings.warn(
             f"{model} does not know a word in {sum(is_unknown):,} of {len(texts):,} texts, and reads {unknown} in its "
-            f"place: {example[:80]!r}. Scores do not depend on which words these are; replace them, or use another "
-            "model.",
+            f"place: {example[:80]!r}. Replace these words, or use another model.",
             TextWarning,
             stacklevel=4,
         )
@@ -173,9 +146,19 @@ def words_of_tokens(text: str, token_ends: Indices) -> tuple[list[str], Indices]
     >>> words_of_tokens("The cat sat.", np.array([3, 6, 7, 11, 12]))[1].tolist()
     [0, 1, 1, 2, 2]
     """
-    matches = list(_WORD.finditer(text))
-    ends = np.array([word.end() for word in matches])
-    return [word.group() for word in matches], part_of_token(ends, token_ends)
+    words = list(_WORD.finditer(text))
+    return [word.group() for word in words], part_of_token(
+        np.array([word.end() for word in words]), token_ends
+    )
+
+
+def sum_by_word(
+    values: NDArray[np.float64], words: Sequence[str], of_token: Indices
+) -> list[tuple[str, float]]:
+    """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
+    sums = np.bincount(of_token, weights=values, minlength=len(words))
+    sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
+    return list(zip(words, sums.tolist(), strict=True))
 
 
 def is_unspaced(text: str) -> bool:
@@ -200,10 +183,6 @@ def words_by_script(
         spans: (tokens, 2) start and end of each token's characters.
         tokens: as the vocabulary writes them.
         words: of the tokenizer; None for special tokens.
-
-    >>> spans = np.array([[0, 1], [1, 2], [2, 3], [3, 5], [5, 6]])
-    >>> words_by_script("\u6211\u7231you", spans, ["\u2581\u6211", "\u7231", "y", "ou", "."], [0] * 5).tolist()
-    [0, 1, 2, 2, 2]
     """
     of_tokenizer = np.array([-1 if word is None else word for word in words])
     if not is_unspaced(text):
@@ -215,22 +194,13 @@ def words_by_script(
     return np.append(0, np.cumsum(begins))
 
 
-def sum_by_word(
-    values: NDArray[np.float64], words: Sequence[str], of_token: Indices
-) -> list[tuple[str, float]]:
-    """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
-    sums = np.bincount(of_token, weights=values, minlength=len(words))
-    sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
-    return list(zip(words, sums.tolist(), strict=True))
-
-
 def boundary_ids(tokenizer: "PreTrainedTokenizerBase") -> Indices:
     """Return the vocabulary ids that begin a new word or end the text; empty if tokens do not include spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    ids = [index for index, token in enumerate(tokens) if token and token.startswith(SPACES)]
+    ids = {index for index, token in enumerate(tokens) if token and token.startswith(SPACES)}
     if ids and tokenizer.eos_token_id is not None:
-        ids.append(tokenizer.eos_token_id)
-    return np.array(sorted(set(ids)), dtype=np.int64)
+        ids.add(int(tokenizer.eos_token_id))
+    return np.array(sorted(ids), dtype=np.int64)
 
 
 def continuing_ids(
@@ -242,7 +212,7 @@ def continuing_ids(
     no character by themselves. Special tokens and ids without text end it.
 
     Args:
-        tokenizer: a tokenizer of `transformers`.
+        tokenizer: a fast tokenizer of `transformers`.
         anchor: ids of a text that ends with a letter; each token is decoded after it, because the decoder decides
             whether there is a space between the two.
         size: the number of ids.
@@ -253,13 +223,11 @@ def continuing_ids(
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None or (backend.decoder is None and type(backend.model).__name__ != "WordLevel"):
         raise ValueError(
-            "The tokenizer has no decoder, so it is unknown which tokens continue a word; expected the decoder of its "
-            "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
-            "the tokenizer."
+            "The tokenizer has no decoder, so it is unknown which tokens continue a word. Set tokenizer."
+            "backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save the tokenizer."
         )
-    ids = np.arange(size)
     alone, *continued = backend.decode_batch(
-        [list(anchor), *([*anchor, index] for index in ids.tolist())], skip_special_tokens=False
+        [list(anchor), *([*anchor, index] for index in range(size))], skip_special_tokens=False
     )
     first = [text[len(alone) : len(alone) + 1] for text in continued]
     # The decoder writes U+FFFD for bytes that are no character.
@@ -267,5 +235,5 @@ def continuing_ids(
         sign: sign == "\ufffd" or (sign and unicodedata.category(sign)[0] in "LMN") for sign in set(first)
     }
     special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
-    ends_word = np.isin(ids, [*special, *tokenizer.all_special_ids])
+    ends_word = np.isin(np.arange(size), [*special, *tokenizer.all_special_ids])
     return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word

@@ -92,8 +92,13 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
             yield f"{row['system']} is {place} {row['reference']} in {label} ({text})."
         else:
             of_systems = f" x {n_systems} models" if n_systems > 1 and level != ALL else ""
-            kind = "models" if level == ALL else PLURALS.get(str(level), f"{str(level).replace('_', ' ')}s")
+            kind = "models" if level == ALL else _plural(str(level))
             yield f"{label}, {kind}{of_systems}: {_count(family)}"
+
+
+def _plural(level: str) -> str:
+    """Name the groups of a level, or the conditions of several columns."""
+    return f"conditions of {level}" if " x " in level else PLURALS.get(level, f"{level.replace('_', ' ')}s")
 
 
 def _count(family: pd.DataFrame) -> str:

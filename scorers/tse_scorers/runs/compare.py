@@ -99,7 +99,7 @@ def compare(
     by, chosen = list(dict.fromkeys(by)), _measures(results, measures)
     tables = dict.fromkeys((of.signature["suite"], of.signature["config"]) for of in results.records)
     of_data = [
-        _OfData(find_suite(suite), results.of(suite, config), config, reference) for suite, config in tables
+        _OfData(find_suite(name), results.of(name, config), config, reference) for name, config in tables
     ]
     of_data = [data for data in of_data if chosen[data.suite]]
     if not any(data.reference for data in of_data):
@@ -112,12 +112,14 @@ def compare(
     lacking = [name for name in measures if name not in {row["measure"] for row in rows}]
     if not rows or lacking or (by and not any(row["kind"] == SCORE for row in rows)):
         of_measures = f" on {', '.join(lacking)}" if lacking else ""
-        reasons = notes[:1] if by else [*notes, "Conditions within a single model are compared with --by."]
+        is_single = len(set(results.systems)) == 1 and not by
+        reasons = (
+            notes[:1] if by else notes + ["Add another model, or compare conditions with --by."] * is_single
+        )
         raise ValueError(f"There is nothing to compare{of_measures}. {' '.join(reasons)}")
     further = ("kind", *(["n_without"] if by else []), *(OF_LEMMAS if common_lemmas else []))
-    items = pd.concat(
-        [pd.DataFrame(), *(frame for data in of_data for frame in data.items)], ignore_index=True
-    )
+    frames = [pd.DataFrame(), *(frame for data in of_data for frame in data.items)]
+    items = pd.concat(frames, ignore_index=True)
     return Comparison(_with_families(pd.DataFrame(rows)).reindex(columns=[*COLUMNS, *further]), items, notes)
 
 
@@ -189,8 +191,9 @@ class _OfData:
         signature = self.systems[system].signature
         about = {"suite": self.suite.name, **{name: signature[name] for name in ("dataset", "config")}}
         about |= {"measure": measure.name, "system": system}
-        if by:
-            rows = self._within(tables[system], measure, by)
+        items = self.suite.items_of(tables[system], measure.table) if by else pd.DataFrame()
+        if measure.column in items:
+            rows = conditions(self.suite, [items], measure, by)
             yield from self._noted(f"conditions of {system} by {' x '.join(by)}", about, rows)
         if system != self.reference:
             unlike = different(self.systems[system], self.systems[self.reference])
@@ -204,11 +207,6 @@ class _OfData:
             yield from (about | row for row in rows)
         except ValueError as error:
             self.notes.append(self._note(what, error))
-
-    def _within(self, tables: Tables, measure: Measure, by: Sequence[str]) -> Iterator[Row]:
-        items = self.suite.items_of(tables, measure.table)
-        if measure.column in items:
-            yield from conditions(self.suite, [items], measure, by)
 
     def _between(
         self, about: Row, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str]
@@ -240,10 +238,8 @@ class _OfData:
         """Return the scores of a row over each model's own lemmas."""
         keys, found = ("measure", "level", "value"), []
         for system in (row["system"], row["reference"]):
-            of_system = (
-                own for own in self.systems[system].rows if all(own.get(k, "") == row[k] for k in keys)
-            )
-            found.append(next(of_system, {}))
+            rows = self.systems[system].rows
+            found.append(next((own for own in rows if all(own.get(key, "") == row[key] for key in keys)), {}))
         values = [own.get(name) for name in ("score", "n_lemmas") for own in found]
         return dict(zip(OF_LEMMAS, values, strict=True))
 
@@ -251,13 +247,9 @@ class _OfData:
 def differences(
     suite: type[Suite], sides: Sequence[pd.DataFrame], measure: Measure, levels: Sequence[str]
 ) -> Iterator[Row]:
-    """Yield the difference of two models on each group of items that both have a score for.
+    """Yield the difference of two models (`sides`) on each group of the items that both have a score for.
 
-    Args:
-        suite: the suite.
-        sides: the items of both, row by row.
-        measure: what is compared.
-        levels: columns of the first side that are groups, besides those of the suite.
+    `levels` are columns of the first side that are groups, besides those of the suite.
     """
     units: dict[str, Units] = {}
     for level, value, places in suite.groups_of(sides[0], measure, levels):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..io.files import read_text, write_text
+from ..models.model_source import Revision, expand
 from ..models.options import ModelOptions
-from ..models.revisions import Revision, expand
 from ..models.scorer import Scorer
 from ..suites.base import Suite
 

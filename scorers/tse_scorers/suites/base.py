@@ -357,7 +357,10 @@ class Suite(ABC):
 
     def asked(self) -> Row:
         """Return what is asked, known before any model is loaded: the suite, its options, the content of the data."""
-        about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": self.given}
+        options = {
+            name: value for name, value in self.given.items() if name != "source"
+        }  # its content is hashed
+        about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": options}
         return {**about, "n_items": len(self.items), "data": fingerprint(self.items)}
 
     @property
@@ -410,10 +413,10 @@ class Suite(ABC):
             return np.arange(len(items))
         return items.groupby(list(self.together), sort=False, dropna=False).ngroup().to_numpy()
 
-    def chunks(self) -> list[pd.DataFrame]:
+    def chunks(self, at_least: int = 1) -> list[pd.DataFrame]:
         """Cut the items, neighbours in `order`, by the data alone; no whole (`together`) is parted."""
         items = self.items.sort_values([*self.order, ROW], kind="stable") if self.order else self.items
-        n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), 1)
+        n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), at_least)
         whole = pd.factorize(self.wholes(items))[0]
         items, whole = (
             items.iloc[np.argsort(whole, kind="stable")],

@@ -140,4 +140,5 @@ def warn_of_white_space(frame: pd.DataFrame, columns: Sequence[str], pattern: st
 def own_levels(frame: pd.DataFrame, known: Collection[str]) -> list[str]:
     """Return the columns of a user's own whose few values make groups of results."""
     names = [str(name) for name in frame if name not in known]
-    return [name for name in names if 2 <= frame[name].nunique() <= min(MOST_VALUES, len(frame) // 2)]
+    plain = [name for name in names if not isinstance(frame[name].iloc[0], list | dict | np.ndarray)]
+    return [name for name in plain if 2 <= frame[name].nunique() <= min(MOST_VALUES, len(frame) // 2)]

@@ -138,7 +138,7 @@ def score_gaps(
                 "probabilities": [*records["probabilities"]],
             }
         counts = {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
-        parts.append(contexts.iloc[at].assign(**scores, **counts))
+        parts.append(pd.concat([contexts.iloc[at], pd.DataFrame(scores | counts, index=at)], axis=1))
         right[opening] = at, records["right"]
     rows = pd.DataFrame({"context": context}, index=data.index)
     if len(verbs):
@@ -179,14 +179,9 @@ def list_lemmas(
         whole_words: forms of several tokens are scored too.
 
     Raises:
-        ValueError: a column is missing, no lemma can be scored, or the tokenizer belongs to another model. A kind of
-            gap without lemmas, beside another with some, is a warning.
+        ValueError: no lemma can be scored, or the tokenizer belongs to another model. A kind of gap without lemmas,
+            beside another with some, is a warning.
     """
-    if missing := {*NUMBERS} - {*lemmas.columns}:
-        raise ValueError(
-            f"The lemma list has the columns {', '.join(map(str, lemmas.columns))}, without {', '.join(missing)}; "
-            "expected singular and plural, for instance eats, eat. Rename its columns."
-        )
     listings = {opening: _listing(scorer, lemmas, opening, whole_words) for opening in openings}
     without = [opening for opening, listing in listings.items() if not len(listing.places)]
     for opening in without:
@@ -257,15 +252,8 @@ def _texts(scorer: Scorer, tokens: Indices) -> list[NDArray[Any]]:
 class GapReader:
     """Reduces distributions at gaps to records: scores, which lemmas are right, own verbs, most probable tokens.
 
-    Args:
-        ids: (2, lemmas) tokens of the lemmas' singulars and plurals.
-        is_singular: (gaps,) whether the singulars are correct at each gap.
-        verb_ids: tokens whose log-probabilities are read.
-        cutoffs: score at all cut-offs, for which the vocabulary is sorted.
-        n_words: how many of the most probable tokens are kept.
+    Args: see `Listing.ids` and `score_gaps`; `is_singular` is of each gap, `verb_ids` are tokens.
     """
-
-    fingerprint: str | None = None
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules, split_revision
-from ..io.files import require_exists, slug
+from ..io.files import slug
 from ..io.tables import require_text, require_unreserved
 from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
 from ..statistics import Units
@@ -86,18 +86,10 @@ class MinimalPairs(Suite):
         "warstadt2020",
     )
     measures = tuple(
-        Measure(
-            name,
-            column=method,
-            table=method,
-            words=f"share of {words}",
-            right_or_wrong=True,
-            main_level="phenomenon",
-            counted="pairs",
-            why_excluded="" if method == "full" else "the pair has no such prefixes",
-        )
-        for method, (name, words) in METHODS.items()
-    )
+        Measure(measure, method, table=method, words=f"share of {words}", right_or_wrong=True, main_level="phenomenon",
+                counted="pairs", why_excluded="" if method == "full" else "the pair has no such prefixes")
+        for method, (measure, words) in METHODS.items()
+    )  # fmt: skip
     levels, order = ("language", "field", "phenomenon", "paradigm"), ("good",)
     key = ("paradigm", "pair_id", "good", "bad", "context")
     known = (
@@ -129,61 +121,48 @@ class MinimalPairs(Suite):
         if self._set is None and unused:
             raise ValueError(f"{unused} has no effect on {name_of(self.data)}; remove it.")
         pairs = pd.concat([self._pairs(*table) for table in self._tables()], ignore_index=True)
-        pairs = pairs.drop(
-            columns=[level for level in self.levels if level in pairs and pairs[level].isna().all()]
-        )
+        empty = [level for level in self.levels if level in pairs and pairs[level].isna().all()]
+        pairs = pairs.drop(columns=empty)
         if "context" in pairs:  # perhaps only in one of the files
             pairs["context"] = pairs["context"].fillna("")
             require_text(pairs, ("context",), "The table")
-        if (twice := pairs.duplicated(["paradigm", "pair_id"])).any():
-            first = pairs[twice].iloc[0]
-            raise ValueError(
-                f"The pair {first['pair_id']} of {first['paradigm']} occurs twice; expected each pair once. Give each "
-                "pair of a paradigm its own number, and remove copies of files from the folder."
-            )
-        supported = {method: pairs.pop(f"{method}_method").astype(bool) for method in QUERIES}
-        for method, marks in supported.items():
-            if marks.any() and method in (self.methods or METHODS):
+        numbers = pairs["paradigm"] + " " + pairs["pair_id"].astype(str)
+        refuse(numbers.duplicated(), numbers.to_frame("pair_id"), "The data", "pair_id", "each pair once")
+        asked = self.methods or METHODS
+        for method in QUERIES:
+            marks = pairs.pop(f"{method}_method").astype(bool)
+            if marks.any() and method in asked:
                 pairs[f"{method}_method"] = marks
             else:
                 pairs = pairs.drop(columns=[*COLUMNS[method]])
-        if (
-            self.methods
-            and "full" not in self.methods
-            and not any(f"{of}_method" in pairs for of in self.methods)
-        ):
+        if not any(method == "full" or f"{method}_method" in pairs for method in asked):
             raise ValueError(
-                f"No paradigm here supports {' or '.join(self.methods)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
+                f"No paradigm here supports {' or '.join(asked)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
                 "Every paradigm supports the method 'full'."
             )
         if self._set is None:
-            self._warn(pairs)
+            warn_of_odd_pairs(pairs, own_levels(pairs, {*self.known, *self.levels, *SIDES}))
         elif self._set.is_blimp and not is_blimp(pairs):
-            other = next(name for name in pairs["paradigm"] if name not in _metric().BLIMP_PARADIGMS)
             raise ValueError(
-                f"source names a copy of BLiMP, but {self.source} holds other pairs, for instance of {other!r}. Name "
-                f"your own pairs as data: {self.source}."
+                f"{self.source} is no copy of BLiMP. Name pairs of your own as data, not as source."
             )
         return pairs
 
     def _tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the tables that the data consist of, each with its name."""
+        path = Path(self.data) if isinstance(self.data, str | Path) else None
         if self._set is not None:
             yield from pair_sets.load_set(self.data, self.configs, self.source)
-        elif isinstance(self.data, str | Path) and Path(self.data).is_dir():
-            folder = Path(self.data)
-            paths = sorted(folder.glob("*.jsonl")) or sorted(folder.glob("data/*.jsonl"))
-            if not paths:
+        elif path is not None and path.is_dir():
+            files = sorted(path.glob("*.jsonl")) or sorted(path.glob("data/*.jsonl"))
+            if not files:
                 raise ValueError(
-                    f"There are no *.jsonl files in {folder}. Name a folder with BLiMP's, or a table of yours."
+                    f"There are no *.jsonl files in {path}. Name a folder with BLiMP's, or a table."
                 )
-            yield from ((str(path), read(path)) for path in paths)
+            yield from ((str(file), read(file)) for file in files)
         else:
-            if isinstance(self.data, str) and "." not in self.data and not is_hub_id(self.data):
-                if not Path(self.data).exists():
-                    pair_sets.find_set(self.data)  # says which there are
-            if isinstance(self.data, Path):
-                require_exists(self.data)
+            if path is not None and not (path.suffix or path.exists() or is_hub_id(self.data)):
+                pair_sets.find_set(str(self.data))  # says which there are
             yield name_of(self.data), read(self.data)
 
     def _pairs(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -195,43 +174,18 @@ class MinimalPairs(Suite):
         is_known = frame["UID"].map(lambda uid: isinstance(uid, str) and uid in known)
         labels = [] if is_known.all() else [of for of in ("linguistics_term", "field") if of in frame]
         frame = check(frame, name, texts=("UID", "sentence_good", "sentence_bad", *labels))
-        if (frame["UID"] == ALL).any():
-            raise ValueError(f"{name} has a paradigm {ALL!r}, the name of the average over all. Rename it.")
-        require_unreserved(frame, _SCORES, name)
-        table = (
-            frame.rename(columns=str)
-            .assign(pair_id=pair_numbers(frame, name))
-            .drop(columns="pairID", errors="ignore")
+        refuse(
+            frame["UID"] == ALL, frame, name, "UID", "another name; this is the average over all paradigms"
         )
-        table = table.rename(columns=RENAMED)
+        require_unreserved(frame, _SCORES, name)
+        numbers = pair_numbers(frame, name)
+        table = frame.drop(columns="pairID", errors="ignore").rename(columns=RENAMED).assign(pair_id=numbers)
         for place, level in enumerate(("phenomenon", "field")):
             ours = table["paradigm"].map({paradigm: labels[place] for paradigm, labels in known.items()})
             table[level] = ours.fillna(table.get(level, table["paradigm"] if level == "phenomenon" else ours))
         for method in QUERIES:
             table = with_prefixes(table, method, name)
         return table
-
-    def _warn(self, pairs: pd.DataFrame) -> None:
-        """Warn of what is odd about the user's own pairs."""
-        texts = [column for column in ("context", *SIDES) if column in pairs]
-        warn_of_white_space(pairs, texts)
-        repeated = pairs.duplicated([*texts, "paradigm"])
-        warn(
-            repeated,
-            pairs["good"],
-            "pairs that repeat an earlier one",
-            "Accuracy counts each. Remove repetitions.",
-        )
-        words = critical_words(pairs)
-        if {"item", "cluster"} & {*pairs} or len(set(words)) > len(words) / 2:
-            return
-        if own_levels(pairs, {*self.known, *self.levels, *SIDES}):
-            warnings.warn(
-                f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals. A column "
-                "`item` says which rows are versions of one item, and makes comparisons of conditions sharper.",
-                DataWarning,
-                stacklevel=3,
-            )
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
         """Return at most so many pairs of each paradigm; paradigms count alike, so that a pair stands for itself."""
@@ -296,21 +250,14 @@ class MinimalPairs(Suite):
 
     def asked(self) -> Row:
         """Return what is asked, with what the authors of a set do."""
-        return {
-            **super().asked(),
-            "linking": self.compared_by,
-            "authors_pll": self._set.pll if self._set else "",
-        }
+        pll = self._set.pll if self._set else ""
+        return {**super().asked(), "linking": self.compared_by, "authors_pll": pll}
 
     def facts(self, scorer: Scorer) -> Row:
         """Return the methods, whose linking function it is, and the authors' pseudo-log-likelihood."""
-        theirs = self._set is not None and self.compared_by == self._set.linking
-        signature = self._as_authors(scorer).signature
-        return {
-            **signature,
-            "methods": self._methods(scorer),
-            "linking_of": "the authors" if theirs else "the user",
-        }
+        whose = "the authors" if self._set and self.compared_by == self._set.linking else "the user"
+        about = self._as_authors(scorer).signature
+        return {**about, "methods": self._methods(scorer), "linking_of": whose}
 
     def _as_authors(self, scorer: Scorer) -> Scorer:
         pll = self._set.pll if self._set else ""
@@ -327,7 +274,8 @@ class MinimalPairs(Suite):
             reason = f"the method {prefix!r} asks for a word after a prefix. Use the method 'full'"
         else:
             return
-        if not scorer.can("continuation_logprobs"):
+        is_counted = scorer.can("token_counts") or self.compared_by != "mean_continuation"
+        if not scorer.can("continuation_logprobs") or not is_counted:
             raise ValueError(f"{scorer.name} only scores whole sentences, and {reason}.")
 
     def _methods(self, scorer: Scorer) -> list[str]:
@@ -339,10 +287,7 @@ class MinimalPairs(Suite):
         """Return pairs with log-probabilities and, by method, whether they are right: NaN where it is not asked."""
         self.check_scorer(scorer)
         scorer, methods = self._as_authors(scorer), self._methods(scorer)
-        contexts = items["context"].tolist() if "context" in items else [""] * len(items)
-        found: dict[str, Any] = {
-            f"n_tokens_{side}": token_counts(scorer, items[side].tolist()) for side in SIDES
-        }
+        found: dict[str, Any] = {f"n_tokens_{of}": token_counts(scorer, items[of].tolist()) for of in SIDES}
         for method in methods:
             end, is_asked = "", np.ones(len(items), dtype=bool)
             if method != "full":
@@ -352,22 +297,10 @@ class MinimalPairs(Suite):
             if method == "full" and scorer.can("pair_logprobs"):
                 logprobs[:] = [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
             elif is_asked.any():
-                asked, before = (
-                    items[is_asked],
-                    [of for of, use in zip(contexts, is_asked, strict=True) if use],
-                )
-                queries = [
-                    query
-                    for prefix, text in ASKED[method]
-                    for query in zip(
-                        after_context(before, asked[prefix].tolist() if prefix else [""] * len(asked)),
-                        asked[text].tolist(),
-                        strict=True,
-                    )
-                ]
+                queries = [*_queries(items[is_asked], method)]
                 logprobs[:, is_asked] = np.split(_logprobs(scorer, queries, progress), 2)
             if method == "full" and self.compared_by != "sum":
-                scores = self._linked(scorer, items, contexts, logprobs, progress)
+                scores = self._linked(scorer, items, logprobs, progress)
                 found |= {f"score_{side}": values for side, values in zip(SIDES, scores, strict=True)}
             outcomes = _metric().outcomes(*scores)
             found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}
@@ -375,22 +308,16 @@ class MinimalPairs(Suite):
         return {"items": pd.concat([items, pd.DataFrame(found, items.index)], axis=1)}
 
     def _linked(
-        self,
-        scorer: Scorer,
-        items: pd.DataFrame,
-        contexts: list[str],
-        logprobs: Any,
-        progress: Progress | None,
+        self, scorer: Scorer, items: pd.DataFrame, logprobs: Any, progress: Progress | None
     ) -> list[Logprobs]:
         """Return what is compared of the sentences of both sides."""
         first = int(scorer.signature.get("first_token") == "unscored")
         last = int(scorer.signature.get("sentence_end") == "scored")
-        before, rests, scores = contexts, None, []
+        contexts, rests, scores = contexts_of(items), None, []
+        before = contexts
         if self.compared_by == "mean_continuation":  # from the first word that differs on, or the last word
-            parts = [
-                shared_start(*pair)
-                for pair in zip(items["good"].tolist(), items["bad"].tolist(), strict=True)
-            ]
+            pairs = zip(items["good"].tolist(), items["bad"].tolist(), strict=True)
+            parts = [shared_start(*pair) for pair in pairs]
             shared, *rests = map(list, zip(*parts, strict=True))
             before = after_context(contexts, shared)
             answers = ask_continuations(scorer, zip(before * 2, rests[0] + rests[1], strict=True), progress)
@@ -404,9 +331,8 @@ class MinimalPairs(Suite):
             rest: tuple[Any, ...] = ()
             if rests is not None:  # only where nothing is before it may a first token be without a score
                 rest = np.split(answers, 2)[number], whole - np.where(n_before > 0, n_before, first)
-            scores.append(
-                _metric().linked_scores(self.compared_by, logprobs[number], n_tokens, n_bytes, *rest)
-            )
+            of_side = logprobs[number], n_tokens, n_bytes, *rest
+            scores.append(_metric().linked_scores(self.compared_by, *of_side))
         return scores
 
     @classmethod
@@ -425,10 +351,8 @@ class MinimalPairs(Suite):
         if (own := own_units(items, "good")) is not None:
             return Units(own[1], own[0], strata=paradigms, weighting="strata")
         scored = set(paradigms[items[measure.column].notna().to_numpy()])
-        are_many = len(scored) >= MANY_PARADIGMS or (
-            len(scored) > 1 and scored <= {*_metric().BLIMP_PARADIGMS}
-        )
-        if level == ALL and are_many:
+        is_blimps = len(scored) > 1 and scored <= {*_metric().BLIMP_PARADIGMS}
+        if level == ALL and (is_blimps or len(scored) >= MANY_PARADIGMS):
             return Units(paradigms, "paradigms", weighting="units")
         return Units(critical_words(items), "critical words", strata=paradigms, weighting="strata")
 
@@ -444,10 +368,22 @@ def pair_numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
             if is_number.all():
                 return numbers.astype("int64")
             if column != "item":
-                refuse(
-                    ~is_number, frame, name, column, "a whole number; without this column, pairs are counted"
-                )
+                expected = "a whole number; without this column, pairs are counted"
+                refuse(~is_number, frame, name, column, expected)
     return frame.groupby("UID").cumcount()
+
+
+def warn_of_odd_pairs(pairs: pd.DataFrame, conditions: Sequence[str]) -> None:
+    """Warn of white space, repetitions, and versions of one item that no column names; `conditions` are own columns."""
+    texts = [column for column in ("context", *SIDES) if column in pairs]
+    warn_of_white_space(pairs, texts)
+    advice = "Accuracy counts each of them. Remove repetitions."
+    warn(pairs.duplicated([*texts, "paradigm"]), pairs["good"], "pairs that repeat an earlier one", advice)
+    words = critical_words(pairs)
+    if conditions and not {"item", "cluster"} & {*pairs} and len(set(words)) <= len(words) / 2:
+        advice = "A column `item` says which rows are versions of one item, and sharpens comparisons of conditions."
+        found = f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals"
+        warnings.warn(f"{found}. {advice}", DataWarning, stacklevel=3)
 
 
 def is_blimp(pairs: pd.DataFrame) -> bool:
@@ -461,9 +397,22 @@ def critical_words(pairs: pd.DataFrame) -> NDArray[Any]:
     return np.array(words, dtype=object)
 
 
+def contexts_of(pairs: pd.DataFrame) -> list[str]:
+    """Return what stands before each pair, "" for nothing."""
+    return pairs["context"].tolist() if "context" in pairs else [""] * len(pairs)
+
+
 def after_context(contexts: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return texts after their contexts, with a space between them unless one is empty."""
     return [" ".join(filter(None, both)) for both in zip(contexts, texts, strict=True)]
+
+
+def _queries(pairs: pd.DataFrame, method: str) -> Iterator[tuple[str, str]]:
+    """Yield what is before and the text whose probability is asked, of all good sides, then of all bad ones."""
+    for prefix, text in ASKED[method]:
+        before = contexts_of(pairs)
+        before = after_context(before, pairs[prefix].tolist()) if prefix else before
+        yield from zip(before, pairs[text].tolist(), strict=True)
 
 
 def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -471,11 +420,8 @@ def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
 
     def count(different: list[str]) -> NDArray[np.int64]:
         there = [text for text in different if text]
-        counts = (
-            scorer.token_counts(there)
-            if scorer.can("token_counts")
-            else [len(text.split()) for text in there]
-        )
+        can = scorer.can("token_counts")
+        counts = scorer.token_counts(there) if can else [len(text.split()) for text in there]
         n_tokens = dict(zip(there, counts, strict=True))
         return np.array([n_tokens.get(text, 0) for text in different], dtype=np.int64)
 

@@ -29,6 +29,16 @@ from ..io.suggestions import unknown_name
 from ..io.tables import require_columns
 
 GITHUB = "https://github.com"
+_UNREADABLE = (
+    OSError,
+    KeyError,
+    TypeError,
+    UnicodeDecodeError,
+    csv.Error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    EOFError,
+)
 
 
 @dataclass(frozen=True)
@@ -223,19 +233,19 @@ SETS = {
         "BLiMP", "Warstadt et al. (2020), TACL 8", "CC-BY-4.0",
         "hub:nyu-mll/blimp@877fba0801ffb7cbd8c39c1ff314a46f053f6036", "*/*.parquet|data/*.jsonl", n_pairs=67_000,
         paradigm="{UID}", phenomenon="{linguistics_term}", field="{field}", is_blimp=True,
-        note="The overall accuracy is the mean of the 67 paradigms. 7 pairs are two "
-        "identical sentences, so that two paradigms cannot be fully right; 161 have 'out in the open' before a noun. "
-        "All are scored, as in published accuracies. The authors' repository is github.com/alexwarstadt/blimp; a copy "
-        "of it can be the source.",
+        note="The overall accuracy is the mean of the 67 paradigms. 7 pairs are two identical sentences, so that "
+        "two paradigms cannot be fully right; 161 have 'out in the open' before a noun. All are scored, as in "
+        "published accuracies. The authors' repository is github.com/alexwarstadt/blimp; a copy of it can be the "
+        "source.",
     ),
     "blimp-nl": PairSet(
         "BLiMP-NL", "Suijkerbuijk et al. (2025), Computational Linguistics", "none stated for this copy", _QFRBLIMP,
         "datastore/BLiMP-NL/Phenomenon*.csv", checksum="f8bf57e17d6de8fc9863f7bbaef475a9", n_pairs=8_400,
         configs={"all": "nld"}, paradigm="{Number (paradigm)} {Paradigm}", phenomenon="{Phenomenon}", linking="",
         read=partial(labelled, label="Grammaticality", good="Grammatical", sentence="Sentence"),
-        note="Its authors compare syntactic log-odds ratios (SLOR), which need unigram probabilities; here sentences "
-        "are compared by the sum, which is not its authors' function. This is a third-party copy. 11 pairs are two "
-        "identical sentences; 46 have spaces at an end.",
+        note="Its authors compare syntactic log-odds ratios (SLOR), which need unigram probabilities; here "
+        "sentences are compared by the sum, which is not its authors' function. This is a third-party copy. 11 pairs "
+        "are two identical sentences; 46 have spaces at an end.",
     ),
     "clams": PairSet(
         "CLAMS", "Mueller et al. (2020), ACL", "Apache-2.0",
@@ -243,9 +253,9 @@ SETS = {
         checksum="c836068a8b8b19f21d21b74819ed5abe", n_pairs=335_466,
         configs={"de": "deu", "en": "eng", "fr": "fra", "he": "heb", "ru": "rus"}, paradigm="{language}/{file}",
         field="morphology", read=read_clams,
-        note="Its authors count ties as right, append ' .' and <eos>, and score mBERT by one masked word. The files hold "
-        "lower-case words; here they get a capital, a full stop, and punctuation after its word. German: 2,800 pairs "
-        "are in two paradigms; in 2,100 of prep_anim the acceptable side is wrong (dative plural); in 560 of "
+        note="Its authors count ties as right, append ' .' and <eos>, and score mBERT by one masked word. The files "
+        "hold lower-case words; here they get a capital, a full stop, and punctuation after its word. German: 2,800 "
+        "pairs are in two paradigms; in 2,100 of prep_anim the acceptable side is wrong (dative plural); in 560 of "
         "obj_rel_within_anim both sides are right (die Leiter). French: two words differ in 16,140 pairs. Hebrew: "
         "prefixes are separate words.",
     ),
@@ -254,8 +264,8 @@ SETS = {
         "github:beileixiang/CLiMP@094a9e93a4598f23f86eb715d4782b358634c810", "CLiMP_corpus.zip",
         checksum="3b96c336ce48257a97c3864bd151387c", n_pairs=16_000, configs={"all": "zho"}, paradigm="{1}",
         phenomenon="{0}", read=read_climp,
-        note="The repository has no scoring code. The sentences have no final punctuation mark. The columns are named "
-        "0 to 3.",
+        note="The repository has no scoring code. The sentences have no final punctuation mark. The columns are "
+        "named 0 to 3.",
     ),
     "freq-blimp": PairSet(
         "freq-BLiMP", "The repository names no paper.", "none stated",
@@ -263,8 +273,8 @@ SETS = {
         "data/processed/freq_blimp_{config}_zipf*_generated.jsonl", checksum="git:7042604080a5153e5a44d2a217c1244f",
         configs=dict.fromkeys(("head", "tail", "xtail"), "eng"), good="good_freq", bad="bad_freq",
         paradigm="{config}/{subtask}", phenomenon="{phenomenon}", field="{field}",
-        note=f"{_UNSCORED} Batches are padded on the left without position ids. The configurations "
-        "are windows of word frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 to 3.0 (tail), 1.2 to 2.0 (xtail).",
+        note=f"{_UNSCORED} Batches are padded on the left without position ids. The configurations are windows of "
+        "word frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 to 3.0 (tail), 1.2 to 2.0 (xtail).",
     ),
     "jblimp": PairSet(
         "JBLiMP", "Someya & Oseki (2023), Findings of EACL",
@@ -289,25 +299,24 @@ SETS = {
         "MultiBLiMP 1.0", "Jumelet et al. (2025), arXiv:2504.02768", "CC-BY-4.0", "hub:jumelet/multiblimp",
         "{config}/data.tsv", configs={}, good="sen", bad="wrong_sen", paradigm="{language}/{phenomenon}",
         phenomenon="{phenomenon}", field="morphology",
-        note=f"{_UNSCORED} The newest version on the Hub is loaded; multiblimp@COMMIT pins one. "
-        "Languages have between 7 and 4,615 pairs. Texts are joined from treebank tokens: split clitics such as 'is "
-        "n't' remain.",
+        note=f"{_UNSCORED} The newest version on the Hub is loaded; multiblimp@COMMIT pins one. Languages have "
+        "between 7 and 4,615 pairs. Texts are joined from treebank tokens: split clitics such as 'is n't' remain.",
     ),
     "nocola": PairSet(
         "NoCoLA_zero", "Jentoft & Samuel (2023), NoDaLiDa", "none stated",
         "github:ltgoslo/nocola@79894ce0b221fd87677986afe14c2819305a8149", "datasets/NoCoLa_zero.txt",
         checksum="git:f950b8808a70bcbd16f95db2a8b73bef", configs={"all": "nob"}, paradigm="{error_type}",
         phenomenon="{error_type}", field="learner errors", linking="mean_token", pll="original", read=read_nocola,
-        note="Its authors score masked models only, leave out identical pairs, and ask for a difference above 1e-8. Sentences are by "
-        "learners: one may hold several errors.",
+        note="Its authors score masked models only, leave out identical pairs, and ask for a difference above 1e-8. "
+        "Sentences are by learners: one may hold several errors.",
     ),
     "qfrblimp": PairSet(
         "QFrBLiMP", "Beauchemin et al. (2026), arXiv preprint", "CC-BY-NC-SA-4.0", _QFRBLIMP,
         "datastore/QFrBLiMP/human_llm_annotations.tsv", checksum="4cc635be6ed06d24cc1e3b7f218029b3", n_pairs=1_761,
         configs={"all": "fra"}, paradigm="type {type}", phenomenon="type {type}", linking="mean_token",
-        note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence, which "
-        "is not a pseudo-log-likelihood. 18 pairs are two identical sentences. The column label is the opinion of "
-        "annotators; it is not read.",
+        note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence, which is not a pseudo-"
+        "log-likelihood. 18 pairs are two identical sentences. The column label is the opinion of annotators; it is "
+        "not read.",
     ),
     "rublimp": PairSet(
         "RuBLiMP", "Taktasheva et al. (2024), EMNLP",
@@ -316,17 +325,18 @@ SETS = {
         checksum="dcbfbf4b9c6a5d0c64564ed73a12c143", n_pairs=45_000, configs={"all": "rus"},
         good="source_sentence", bad="target_sentence", paradigm="{PID}", phenomenon="{phenomenon}", field="{level}",
         linking="mean_token", pll="original",
-        note="Its authors give causal models the text '</s>' before each sentence; here they have their own start token. The "
-        "pairs were selected with 25 named models. Do not compare these with other models on them.",
+        note="Its authors give causal models the text '</s>' before each sentence; here they have their own start "
+        "token. The pairs were selected with 25 named models. Do not compare these with other models on them.",
     ),
     "sling": PairSet(
         "SLING", "Song et al. (2022), EMNLP", "MIT",
         "github:Yixiao-Song/SLING_Data_Code@5a7f791fbb9db6d2fee66e128fe89c80ac1f993b", "SLING_Data/**/*.jsonl",
         checksum="1199be3d002dfaa9ff1f1fff898c97e1", n_pairs=40_560, configs={"all": "zho"}, paradigm="{path}",
         phenomenon="{top}", field="{field}", linking="mean_token", pll="original",
-        note=f"{_UNSCORED} They count ties as right; here they are wrong. Each accuracy that the released program prints is "
-        "over all files so far. 24 pairs are two identical sentences. The files have 40 paradigms of 1,000 pairs and "
-        "14 reflexive ones of 40; they are named by their files, since the column paradigm is 'Plural' in 12.",
+        note=f"{_UNSCORED} They count ties as right; here they are wrong. Each accuracy that the released program "
+        "prints is over all files so far. 24 pairs are two identical sentences. The files have 40 paradigms of 1,000 "
+        "pairs and 14 reflexive ones of 40; they are named by their files, since the column paradigm is 'Plural' in "
+        "12.",
     ),
     "syntaxgym-ml": PairSet(
         "Controlled evaluation in Basque, Hindi and Swahili", "Kryvosheieva & Levy (2024), arXiv:2411.07474",
@@ -336,8 +346,8 @@ SETS = {
         configs={"basque": "eus", "hindi": "hin", "swahili": "swh"}, good="{prefix} {good}",
         bad="{prefix} {bad}", phenomenon="{config}", field="morphology", linking="mean_continuation",
         pll="within_word_l2r", read=read_nested,
-        note="Its authors use no start token; a prefix is always before the scored words. Pairs of a prefix "
-        "and two continuations that differ in their first word. A Hindi sentence ends in a danda.",
+        note="Its authors use no start token; a prefix is always before the scored words. Pairs of a prefix and two "
+        "continuations that differ in their first word. A Hindi sentence ends in a danda.",
     ),
     "turblimp": PairSet(
         "TurBLiMP", "Başar et al. (2025), EMNLP", "CC-BY-4.0",
@@ -345,9 +355,8 @@ SETS = {
         checksum="da774649609f744225ff3bee17c5439e", n_pairs=18_200, configs={"base": "tur", "experimental": "tur"},
         default=["base"], good="good_sentence", bad="bad_sentence", phenomenon="{phenomenon}",
         cluster="{file} {good_cue} {bad_cue} {critical_region}", pll="within_word_l2r", read=read_turblimp,
-        note=f"{_UNSCORED} A file of base is about 100 items in about ten variants each, which are "
-        "one unit here. 831 rows of base repeat another row; 20 pairs of base and 10 of experimental are two "
-        "identical sentences.",
+        note=f"{_UNSCORED} A file of base is about 100 items in about ten variants each, which are one unit here. "
+        "831 rows of base repeat another row; 20 pairs of base and 10 of experimental are two identical sentences.",
     ),
     "xcomps": PairSet(
         "XCOMPS", "He et al. (2025), arXiv preprint", "MIT",
@@ -365,9 +374,8 @@ SETS = {
         "github:sjtu-compling/ZhoBLiMP@e8402762a563c13def19080a31e2cbb8d89e4ef3", "data/ZhoBLiMP.tar.gz",
         checksum="5097a6cbc9b17ebfc616a8b17ab54f3d", n_pairs=35_400, configs={"all": "zho"}, paradigm="zho/{UID}",
         phenomenon="{phenomenon}", linking="slln",
-        note="Its authors cut sentences to 64 tokens; "
-        "tokens, and a token whose log-probability is exactly 0 is not counted. A third of the pairs differ in "
-        "length, so that sums favour the shorter sentence.",
+        note="Its authors cut sentences to 64 tokens, and do not count a token whose log-probability is exactly 0. "
+        "A third of the pairs differ in length, so that sums favour the shorter sentence.",
     ),
     "zorro": PairSet(
         "Zorro", "Huebner et al. (2021), BabyBERTa, CoNLL", "MIT", "github:phueb/Zorro", "sentences/babyberta/*.txt",
@@ -425,71 +433,42 @@ def load_set(
                 title = f"{pairs.title}, {member}"
                 frame = pairs.read(member, content)
                 yield title, frame if pairs.is_blimp else _in_columns(pairs, frame, config, member, title)
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path} is not text in UTF-8. Check that it is a file of {pairs.title}."
-            ) from error
-        except (
-            OSError,
-            KeyError,
-            TypeError,
-            csv.Error,
-            tarfile.TarError,
-            zipfile.BadZipFile,
-            EOFError,
-        ) as error:
+        except _UNREADABLE as error:
             raise ValueError(f"{path} could not be read as a file of {pairs.title}: {error}.") from error
 
 
 def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str, title: str) -> pd.DataFrame:
-    language, path = pairs.configs.get(config, config), name.removesuffix(PurePosixPath(name).suffix)
-    known = {
-        "config": config,
-        "language": language,
-        "path": path,
-        "top": path.split("/")[0],
-        "file": Path(path).name,
-    }
-    wanted = {
-        "UID": pairs.paradigm,
-        "linguistics_term": pairs.phenomenon,
-        "field": pairs.field,
-        "cluster": pairs.cluster,
-    }
-    sentences = {"sentence_good": pairs.good, "sentence_bad": pairs.bad}
+    path = name.removesuffix(PurePosixPath(name).suffix)
+    frame = frame.assign(config=config, path=path, top=path.split("/")[0], file=path.split("/")[-1])
+    frame["language"] = language = pairs.configs.get(config, config)
+    groups = {"UID": pairs.paradigm, "linguistics_term": pairs.phenomenon, "field": pairs.field}
+    wanted = {"sentence_good": pairs.good, "sentence_bad": pairs.bad, **groups, "cluster": pairs.cluster}
     table = {}
-    for column, text in (wanted | sentences).items():
-        parts = re.split(r"\{([^{}]+)\}", text)
-        named = (
-            [text]
-            if column in sentences and len(parts) == 1
-            else [of for of in parts[1::2] if of not in known]
-        )
-        if lacking := [name for name in named if name not in frame]:
-            raise ValueError(
-                f"{title} lacks the column {lacking[0]}; it has {', '.join(frame)}. Use another version."
-            )
-        if column in sentences and len(parts) == 1:
-            table[column] = frame[text]  # as it is
+    for column, text in wanted.items():
+        names = re.findall(r"\{([^{}]+)\}", text)
+        is_column = column.startswith("sentence") and not names
+        if lacking := [name for name in ([text] if is_column else names) if name not in frame]:
+            there = ", ".join(frame)
+            raise ValueError(f"{title} lacks the column {lacking[0]}; it has {there}. Use another version.")
+        if is_column:
+            table[column] = frame[text]
         elif text:
-            filled = pd.Series("", frame.index, dtype=object)
-            for n, part in enumerate(parts):
-                is_column = n % 2 and part not in known
-                values = (
-                    frame[part].fillna("none").astype(str).str.strip() if is_column else known.get(part, part)
-                )
-                filled += values
-            table[column] = filled.str.strip()
+            rows = frame[sorted({"file", *names})].fillna("none").astype(str).to_dict("records")
+            values = [_filled(text, row) for row in rows]
+            table[column] = pd.Series(values, frame.index, dtype=object)
     return pd.DataFrame(table).assign(language=language)
+
+
+def _filled(text: str, row: Mapping[Any, str]) -> str:
+    return re.sub(r"\{([^{}]+)\}", lambda found: row[found[1]].strip(), text).strip()
 
 
 def _members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
     """Yield the content of a file, or of each table in an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
-            yield from (
-                (inside, archive.read(inside)) for inside in sorted(filter(_is_table, archive.namelist()))
-            )
+            names = sorted(filter(_is_table, archive.namelist()))
+            yield from ((inside, archive.read(inside)) for inside in names)
     elif path.suffix == ".gz":
         with tarfile.open(path, "r:gz") as packed:
             files = {entry.name: packed.extractfile(entry) for entry in packed if entry.isfile()}
@@ -524,16 +503,14 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
     kind, _, where = pairs.at.partition(":")
     if kind == "hub":
         pattern = pairs.files.split("|")[0]
-        return snapshot(
-            where, "dataset", [pattern.replace("{config}", config) for config in configs or ["*"]]
-        )
+        patterns = [pattern.replace("{config}", config) for config in configs or ["*"]]
+        return snapshot(where, "dataset", patterns)
     repository, commit = split_revision(where)
     advice = f"name a copy of {pairs.address} as source (--source)"
     if commit is None:
         raise ValueError(f"No version of {pairs.title} is pinned, so it is not downloaded. Please {advice}.")
-    folder = (
-        Path(constants.HF_HOME) / "refined-tse" / f"{repository.replace('/', '-')}-{pairs.checksum[-32:]}"
-    )
+    name = f"{repository.replace('/', '-')}-{pairs.checksum[-32:]}"
+    folder = Path(constants.HF_HOME) / "refined-tse" / name
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -544,14 +521,12 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
             with zipfile.ZipFile(f"{scratch}/archive.zip") as archive:
                 archive.extractall(f"{scratch}/whole")
         except (OSError, ValueError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{url} could not be downloaded: {error}. Check the connection, or {advice}."
-            ) from error
+            said = f"{url} could not be downloaded: {error}"
+            raise ValueError(f"{said}. Check the connection, or {advice}.") from error
         (whole,) = Path(scratch, "whole").iterdir()
         if checksum_of(whole, pairs) != pairs.checksum:
-            raise ValueError(
-                f"{url} has other files of {pairs.title} than those that are pinned. Please {advice}."
-            )
+            said = f"{url} has other files of {pairs.title} than those that are pinned"
+            raise ValueError(f"{said}. Please {advice}.")
         _copy(pairs, whole, Path(scratch, "set"))
         with suppress(OSError):  # another process was faster
             Path(scratch, "set").rename(folder)

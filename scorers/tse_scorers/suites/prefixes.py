@@ -14,7 +14,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -29,23 +29,10 @@ QUERIES = {
 """Method -> the columns with prefix and word of the good and of the bad side."""
 
 
-class OnePrefix(NamedTuple):
-    """One prefix, two words."""
-
-    one_prefix_prefix: str
-    one_prefix_word_good: str
-    one_prefix_word_bad: str
-
-
-class TwoPrefix(NamedTuple):
-    """Two prefixes, one word."""
-
-    two_prefix_prefix_good: str
-    two_prefix_prefix_bad: str
-    two_prefix_word: str
-
-
-COLUMNS = {"one_prefix": OnePrefix._fields, "two_prefix": TwoPrefix._fields}
+COLUMNS = {
+    "one_prefix": ("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
+    "two_prefix": ("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
+}
 """Method -> its columns."""
 _DECISIVE_WORD = {
     "coordinate_structure_constraint_complex_left_branch": r"and (\S+)",
@@ -106,11 +93,7 @@ def _words_of(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> 
         item = " ".join(words[n_before : n_before + n_words]).rstrip(".?!")
         parts.append((" ".join(words[:n_before]), item))
     (prefix, word), (other_prefix, other_word) = parts
-    return (
-        OnePrefix(prefix, word, other_word)
-        if method == "one_prefix"
-        else TwoPrefix(prefix, other_prefix, word)
-    )
+    return (prefix, word, other_word) if method == "one_prefix" else (prefix, other_prefix, word)
 
 
 @cache
@@ -120,27 +103,23 @@ def _released(method: str) -> dict[tuple[str, int], tuple[int, ...]]:
     return {row[:2]: row[2:] for row in zip(*(column.to_pylist() for column in table.columns), strict=True)}
 
 
-def one_prefix(good: str, bad: str) -> OnePrefix | None:
+def one_prefix(good: str, bad: str) -> tuple[str, str, str] | None:
     """Return the words that both sentences begin with, and the next word of each; None if there is no such word.
 
-    >>> tuple(one_prefix("The cat eats mice.", "The cat eat mice."))
+    >>> one_prefix("The cat eats mice.", "The cat eat mice.")
     ('The cat', 'eats', 'eat')
     """
     one, other = _unpunctuated(good), _unpunctuated(bad)
     same = n_shared(one, other)
-    return (
-        OnePrefix(" ".join(one[:same]), one[same], other[same])
-        if 0 < same < min(len(one), len(other))
-        else None
-    )
+    return (" ".join(one[:same]), one[same], other[same]) if 0 < same < min(len(one), len(other)) else None
 
 
-def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
+def two_prefix(good: str, bad: str, paradigm: str = "") -> tuple[str, str, str] | None:
     """Return the word that both sentences share after their difference, and the text before it in each.
 
     None if there is no such word, if it opens a sentence, or if the sentences do not differ before it.
 
-    >>> tuple(two_prefix("The cat eats mice.", "The cats eats mice."))
+    >>> two_prefix("The cat eats mice.", "The cats eats mice.")
     ('The cat', 'The cats', 'eats')
     """
     one, other = _unpunctuated(good), _unpunctuated(bad)
@@ -152,7 +131,7 @@ def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
     if match is None:
         return None
     between = tail[: match.start(1)].split()
-    return TwoPrefix(" ".join(one[:-shared] + between), " ".join(other[:-shared] + between), match[1])
+    return (" ".join(one[:-shared] + between), " ".join(other[:-shared] + between), match[1])
 
 
 def shared_start(good: str, bad: str) -> tuple[str, str, str]:

@@ -62,7 +62,7 @@ class PublishedScorer(Scorer):
         by_letters = frame[column].map(_letters)
         scores = pd.Series(logprobs)
         self._exact, self._loose = (
-            scores.groupby(keys.tolist()).agg(list) for keys in (frame[column], by_letters)
+            scores.groupby(keys.tolist()).agg(list).to_dict() for keys in (frame[column], by_letters)
         )
 
     def _values(self, frame: pd.DataFrame, column: str) -> Logprobs:
@@ -73,15 +73,15 @@ class PublishedScorer(Scorer):
             rows = ", ".join(f"{row + 1} ({frame[column].iloc[row]!s:.80})" for row in wrong[:3])
             raise ValueError(
                 f"{self._file} has values in the column {column!r} that are not finite numbers, in {len(wrong)} of "
-                f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Expected a log-probability in each row."
+                f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Remove these rows."
             )
         return values
 
     def _single(self, sentence: str, scores: list[float]) -> float:
         if max(scores) - min(scores) > NOISE:
+            both = f"{max(scores):g} and {min(scores):g}"
             raise ValueError(
-                f"{self._file} has two scores for {sentence!r}: {scores[0]:g} and "
-                f"{next(score for score in scores if abs(score - scores[0]) > NOISE):g}. Keep the right row only."
+                f"{self._file} has two scores for {sentence!r}: {both}. Keep the right row only."
             )
         return scores[0]
 
@@ -114,9 +114,8 @@ class PublishedPairs(PublishedScorer):
         of_pair = pairs.groupby([*keys])[[*values]]
         if (apart := ((of_pair.max() - of_pair.min()) > NOISE).any(axis=1)).any():
             paradigm, number = apart.index[apart][0]
-            raise ValueError(
-                f"{self._file} has two different scores for pair {number} of {paradigm}. Keep the right row only."
-            )
+            said = f"{self._file} has two different scores for pair {number} of {paradigm}"
+            raise ValueError(f"{said}. Keep the right row only.")
         self._pairs = pairs.drop_duplicates([*keys])
         both = pd.concat(texts.values(), ignore_index=True).to_frame("sentence")
         self._add(both, "sentence", np.concatenate([*values.values()]))

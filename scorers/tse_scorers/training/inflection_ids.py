@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine.plan import Indices
-from ..loading import load_with_options
-from ..models.options import ModelOptions
+from ..loading import load_scorer
 from ..suites.agreement import load_lemmas
 from ..suites.gaps import list_lemmas
 from .live_model import ModelInTraining, bare_model, undisturbed
@@ -14,13 +13,7 @@ if TYPE_CHECKING:
 
 
 class Inflections(NamedTuple):
-    """The lemmas whose two inflections are single, different tokens of a model's vocabulary.
-
-    Attributes:
-        singular: (lemmas,) vocabulary ids of the third person singular.
-        plural: (lemmas,) vocabulary ids of the third person plural.
-        places: (lemmas,) their positions in the whole list.
-    """
+    """The lemmas whose two inflections are single, different tokens: ids of both, and places in the list, (lemmas,)."""
 
     singular: Indices
     plural: Indices
@@ -36,22 +29,18 @@ def inflection_ids(
 ) -> Inflections:
     """Return the vocabulary ids of a lemma list's inflections at a gap, for `metric.add_batch`.
 
+    Give them as `incorrect_ids` and `correct_ids`, and `swapped=True` for contexts with a singular subject.
+
     Args:
-        model: a language model of `transformers`; it is not run, and stays in the mode that it is in.
+        model: a language model of `transformers`, which is not changed.
         tokenizer: its tokenizer.
         lemmas: `released`, `clean`, the list of another language, or a file with the columns `singular` and `plural`.
         opening: the gaps open their sentences.
-
-    Returns:
-        `singular` and `plural`, (lemmas,) each, of the lemmas whose two inflections are single tokens, in the order of
-        the list; `places` are their positions in it. Give them as `incorrect_ids` and `correct_ids`, and
-        `swapped=True` for contexts with a singular subject.
 
     Raises:
         ValueError: the list cannot be used, or none of its lemmas has two single-token inflections.
     """
     model = bare_model(model)
     with undisturbed(model):
-        scorer = load_with_options(model, ModelOptions(), tokenizer)
-        listing = list_lemmas(scorer, load_lemmas(lemmas), [opening])[opening]
+        listing = list_lemmas(load_scorer(model, tokenizer), load_lemmas(lemmas), [opening])[opening]
         return Inflections(listing.ids[0], listing.ids[1], listing.places)

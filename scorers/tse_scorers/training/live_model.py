@@ -3,8 +3,8 @@
 import random
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -12,15 +12,6 @@ from accelerate.state import AcceleratorState
 from accelerate.utils import extract_model_from_parallel
 from torch import nn
 
-from ..engine.forward import is_out_of_memory
-from ..engine.sharding import (
-    free_unsharded,
-    fsdp1_wrapper,
-    inside_wrapper,
-    is_sharded,
-    whole_tensor,
-    without_gradients,
-)
 from ..models.own_model import LanguageModel, Logits, own_model
 
 if TYPE_CHECKING:
@@ -28,6 +19,8 @@ if TYPE_CHECKING:
 
 ModelInTraining = nn.Module | Logits
 """A model of `transformers`, also inside wrappers, or a function from token ids to logits."""
+_REFUSES_FLOAT32 = re.compile(r"fp16|bf16|float16|half", re.IGNORECASE)
+"""What FlashAttention and PyTorch's kernels name as the types that they take."""
 
 
 def bare_model(model: ModelInTraining) -> LanguageModel:
@@ -41,7 +34,7 @@ def bare_model(model: ModelInTraining) -> LanguageModel:
     """
     from transformers import PreTrainedModel
 
-    outer = model
+    outer = cast(Any, model)
     while (inner := extract_model_from_parallel(model, keep_torch_compile=False)) is not model:
         model = inner
     if hasattr(model, "peft_config") and hasattr(model, "get_base_model"):
@@ -53,8 +46,7 @@ def bare_model(model: ModelInTraining) -> LanguageModel:
         model = model.get_base_model()  # the adapter's layers are in it
     if not isinstance(model, PreTrainedModel):
         return own_model(model)
-    wrapper = fsdp1_wrapper(outer, model)
-    return model if wrapper is None else cast(PreTrainedModel, wrapper)
+    return next((part for part in outer.modules() if hasattr(part, "_fsdp_wrapped_module")), model)
 
 
 @contextmanager
@@ -70,108 +62,73 @@ def undisturbed(model: LanguageModel) -> Iterator[torch.dtype | None]:
     Raises:
         ValueError: the model refuses float32, and its training uses no autocast here.
     """
-    sharded = is_sharded(model)
-    device, autocast = model.device.type, _training_autocast(model)
+    inside = cast(nn.Module, getattr(model, "_fsdp_wrapped_module", model))
+    device, autocast = model.device.type, None
+    if torch.is_autocast_enabled(device):
+        autocast = torch.get_autocast_dtype(device)
+    forward = inside.__dict__.get("forward")  # accelerate's, which turns autocast on
+    if forward is not None and "_original_forward" in inside.__dict__:
+        precision = AcceleratorState().mixed_precision
+        autocast = autocast or {"bf16": torch.bfloat16, "fp16": torch.float16}.get(precision)
+        inside.forward = inside._original_forward  # type: ignore[assignment]
     modes = [(module, module.training) for module in model.modules()]
     random_state, numpy_state = random.getstate(), np.random.get_state()
     devices = {parameter.device for parameter in model.parameters() if parameter.device.type == "cuda"}
     try:
         with (
+            torch.no_grad(),
             torch.random.fork_rng(list(devices)),
             torch.autocast(device, enabled=False),
             torch.compiler.set_stance("force_eager"),
-            _without_accelerates_autocast(inside_wrapper(model)),
         ):
-            refused = _refused_float32(model, autocast)
+            refused = _refused_float32(model, autocast is not None)
             if refused is not None and autocast is None:
                 raise ValueError(
-                    f"{type(inside_wrapper(model)).__name__} does not compute in float32 ({refused}), and no autocast "
-                    "is on. Make the call under the autocast of the training (with torch.autocast('cuda', "
+                    f"{type(inside).__name__} does not compute in float32 ({refused}), and no autocast is on. "
+                    "Make the call under the autocast of the training (with torch.autocast('cuda', "
                     "dtype=torch.bfloat16): …), or load the model with attn_implementation='sdpa'."
                 ) from refused
-            if refused is None:
-                yield None
-            else:
-                with torch.autocast(device, dtype=autocast):
-                    yield autocast
+            with nullcontext() if refused is None else torch.autocast(device, dtype=autocast):
+                yield None if refused is None else autocast
     finally:
-        if sharded:
-            free_unsharded(model)
+        if forward is not None:
+            inside.forward = forward
         random.setstate(random_state)
         np.random.set_state(numpy_state)
         model.train(modes[0][1])  # a model may do more here than set a flag
         for module, training in modes:
             module.training = training
-            _fit_for_gradients(module)
+            # FSDP keeps what it gathered for a backward pass, and would use it again after the next update.
+            if hasattr(module, "_fsdp_wrapped_module"):
+                if module._handle is not None:
+                    cast(Any, module._handle).reshard(True)
+            elif hasattr(module, "reshard"):
+                cast(Any, module).reshard()
 
 
-def _training_autocast(model: LanguageModel) -> torch.dtype | None:
-    """Return the dtype of the autocast that is on, or that accelerate turns on in the model's forward pass."""
-    if torch.is_autocast_enabled(model.device.type):
-        return torch.get_autocast_dtype(model.device.type)
-    if "_original_forward" not in inside_wrapper(model).__dict__:
-        return None
-    return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(AcceleratorState().mixed_precision)
+def _refused_float32(model: LanguageModel, uses_autocast: bool) -> Exception | None:
+    """Return the error with which a model's attention refuses float32; None if it does not. Other errors are raised.
 
-
-_REFUSES_FLOAT32 = re.compile(r"fp16|bf16|float16|half", re.IGNORECASE)
-"""What FlashAttention and PyTorch's kernels name as the types that they take."""
-
-
-def _refused_float32(model: LanguageModel, autocast: torch.dtype | None) -> Exception | None:
-    """Return the error with which a model's attention refuses float32; None if it does not, without autocast.
-
-    Only models in float32 are tried whose training uses autocast, or whose attention is known to need it. Any other
-    error is raised.
+    Only models in float32 are tried whose training uses autocast, or whose attention is known to need it.
     """
     flash = "flash" in str(getattr(model.config, "_attn_implementation", ""))
-    if model.dtype != torch.float32 or (autocast is None and not flash):
+    if model.dtype != torch.float32 or not (uses_autocast or flash):
         return None
     model.eval()
     ids = torch.tensor([[0, 1, 0]], device=model.device)
     decoder = {"decoder_input_ids": ids} if getattr(model.config, "is_encoder_decoder", False) else {}
     try:
-        with without_gradients():
-            model(input_ids=ids, **decoder)
+        model(input_ids=ids, **decoder)
     except (RuntimeError, ValueError, TypeError) as error:
-        if is_out_of_memory(error) or not _REFUSES_FLOAT32.search(str(error)):
+        if not _REFUSES_FLOAT32.search(str(error)):
             raise
         return error
     return None
 
 
-@contextmanager
-def _without_accelerates_autocast(model: nn.Module) -> Iterator[None]:
-    """With mixed precision, accelerate replaces the model's forward pass by its own; undo that for a while."""
-    wrapped = model.__dict__.get("forward")
-    if wrapped is None or "_original_forward" not in model.__dict__:
-        yield
-        return
-    model.forward = model._original_forward  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        model.forward = wrapped
-
-
-def _fit_for_gradients(module: torch.nn.Module) -> None:
-    """Copy tensors that a module keeps from a call in inference mode (positions, …), because autograd refuses them."""
-    for attributes in (module.__dict__, module._buffers):
-        for name, value in attributes.items():
-            if isinstance(value, torch.Tensor) and value.is_inference():
-                attributes[name] = value.clone()
-
-
 def gives_numbers(model: LanguageModel, tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Whether a model gives scores at all; one that has diverged does not.
-
-    One sentence decides, so that all processes get the same answer.
-
-    Args:
-        model: the model that a scorer asks.
-        tokenizer: the tokenizer of the same scorer.
-    """
-    ids = torch.tensor(tokenizer(["The author laughs."])["input_ids"], device=model.device)
-    with without_gradients():
-        logits = whole_tensor(model(input_ids=ids).logits)
+    """Whether a model gives scores at all; one that has diverged does not. One sentence decides for all processes."""
+    logits = model(
+        input_ids=torch.tensor(tokenizer(["The author laughs."])["input_ids"], device=model.device)
+    ).logits
     return not bool(torch.isnan(logits).any() or torch.isposinf(logits).any())

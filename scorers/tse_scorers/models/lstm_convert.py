@@ -1,0 +1,210 @@
+"""Converts the LSTM checkpoints that the papers used into `LstmForCausalLM`.
+
+* `colorless_green` (Gulordava et al. 2018): a pickled module `RNNModel` with `encoder`, `rnn` and `decoder`, and
+  `vocab.txt` with one word per line, `<unk>` and `<eos>` among them. In its corpora, sentences follow each
+  other with `<eos>` between them, so `<eos>` opens a text.
+* `wordnlm` (Hahn & Baroni 2019): state dicts named `rnn`, `output` and `char_embeddings`, and lower-cased words
+  with their frequencies, most frequent first. Ids 0, 1 and 2 are start (and padding), unused, and unknown; words
+  follow from 3. Weights with dropout are stored as `*_raw`; evaluation uses these. The copy of
+  the vocabulary that Rochereau et al. (2020) used has the three ids as its first lines.
+
+A pickle is a program that may call any importable function. The unpickler here imports nothing: it knows plain
+containers, the functions that describe a tensor, and classes of modules, for which it has stand-ins.
+"""
+
+import hashlib
+import pickle
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from ..io.files import check_folder, read_text
+from ..io.suggestions import unknown_name
+from .lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
+
+Kind = Literal["colorless_green", "wordnlm"]
+MAGIC = 0x1950A86A20F9469CFC6C
+"""First pickle of files that torch 0.2 to 1.5 saved (`torch.serialization.MAGIC_NUMBER`)."""
+SPECIAL = ("<s>", "<unused>", "<unk>")
+"""What the first ids of `wordnlm` stand for."""
+DTYPES = {
+    "Float": torch.float32, "Double": torch.float64, "Half": torch.float16, "BFloat16": torch.bfloat16,
+    "Long": torch.int64, "Int": torch.int32, "Byte": torch.uint8,
+}  # fmt: skip
+
+
+def convert_lstm(
+    checkpoint: Path | str, vocabulary: Path | str, out: Path | str, kind: Kind = "colorless_green"
+) -> Path:
+    """Convert a published checkpoint; nothing in it is executed.
+
+    Args:
+        checkpoint: the file that `torch.save` wrote, in the layout of torch 0.2 to 1.5.
+        vocabulary: the file with its words.
+        out: the folder to write: config, safetensors, tokenizer.
+        kind: `colorless_green` or `wordnlm`.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of another kind;
+            the numbers of words and weights differ; or the folder cannot be written.
+    """
+    checkpoint, out = Path(checkpoint), Path(out)
+    if kind not in get_args(Kind):
+        raise ValueError(unknown_name("kind of checkpoint", kind, get_args(Kind)))
+    check_folder(out)
+    content, text = read_checkpoint(checkpoint), read_text(Path(vocabulary))
+    try:
+        config, weights = _model(content, kind)
+        with torch.device("meta"):
+            shapes = {name: tensor.shape for name, tensor in LstmForCausalLM(config).state_dict().items()}
+        if shapes != {name: tensor.shape for name, tensor in weights.items()}:
+            raise ValueError("its weights are not those of an LSTM in one direction")
+    except (KeyError, AttributeError, TypeError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"{checkpoint.name} is not a {kind} checkpoint ({type(error).__name__}: {error}); expected an LSTM of "
+            f"that kind. Choose another kind ({' or '.join(get_args(Kind))})."
+        ) from error
+    words = text.split()
+    if kind == "wordnlm":
+        # Not splitlines, because a word may contain one of Unicode's rare line breaks.
+        words = [line.split("\t")[0] for line in text.strip().split("\n")]
+        words = [*SPECIAL, *words[3 if words[:3] == ["padding", "unused", "OOVs"] else 0 :]][
+            : config.vocab_size
+        ]
+    if len(set(words)) != config.vocab_size or len(words) != config.vocab_size:
+        raise ValueError(
+            f"The vocabulary has {len(words)} words, the checkpoint {config.vocab_size}; they do not go together."
+        )
+    tokenizer = word_tokenizer(
+        {word: index for index, word in enumerate(words)},
+        bos_token="<s>" if kind == "wordnlm" else "<eos>",
+        eos_token=None if kind == "wordnlm" else "<eos>",
+        lowercase=kind == "wordnlm",
+    )
+    config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
+    config.converted_from = {"kind": kind, "sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
+    model = LstmForCausalLM(config)
+    model.load_state_dict(weights)
+    model.save_pretrained(out)
+    save_tokenizer(tokenizer, out)
+    return out
+
+
+def _model(content: Any, kind: Kind) -> tuple[LstmConfig, dict[str, Tensor]]:
+    """Return the shape and the weights of a checkpoint's model, under the names of `LstmForCausalLM`."""
+    if kind == "wordnlm":
+        parts = [content[name] for name in ("char_embeddings", "rnn", "output")]
+        dropout = 0.0
+    else:
+        modules = content._modules
+        if type(modules["rnn"]).__name__ != "LSTM":
+            raise ValueError(f"its recurrent layer is a {type(modules['rnn']).__name__}")
+        parts = [modules[name]._parameters for name in ("encoder", "rnn", "decoder")]
+        dropout = float(modules["drop"].p)
+    weights = {
+        f"{part}.{name.removesuffix('_raw')}": tensor.detach().float()
+        for part, tensors in zip(("embedding", "lstm", "decoder"), parts, strict=True)
+        for name, tensor in tensors.items()
+    }
+    embedding, decoder = weights["embedding.weight"], weights["decoder.weight"]
+    config = LstmConfig(
+        vocab_size=len(embedding),
+        embedding_size=embedding.shape[-1],
+        hidden_size=decoder.shape[-1],
+        num_hidden_layers=len(parts[1]) // 4,
+        dropout=dropout,
+        tie_word_embeddings=torch.equal(embedding, decoder),
+    )
+    return config, weights
+
+
+def read_checkpoint(path: Path) -> Any:
+    """Return the content of a file of `torch.save`: containers, tensors, and modules reduced to their attributes.
+
+    Raises:
+        ValueError: the file does not exist, is damaged, or refers to objects that a checkpoint does not need; nothing
+            in it was executed.
+    """
+    try:
+        with path.open("rb") as file:
+            magic, *_ = [Unpickler(file).load() for _ in range(3)]
+            if magic != MAGIC:
+                raise ValueError("it does not begin like a file of torch.save")
+            unpickler = Unpickler(file)
+            content = unpickler.load()
+            for key in Unpickler(file).load():
+                file.read(8)  # how many numbers, as the storage says too
+                unpickler.fill(key, file)
+            return content
+    except Exception as error:  # a damaged pickle can raise anything
+        raise ValueError(
+            f"{path} could not be read as a checkpoint: {type(error).__name__}: {error}. Nothing in the file was "
+            "executed. Expected a complete file in the layout of torch 0.2 to 1.5, as its authors published it."
+        ) from error
+
+
+class Unpickler(pickle.Unpickler):
+    """Reads a pickle that holds nothing but containers, tensors and modules, and imports nothing.
+
+    Attributes:
+        storages: the numbers of tensors, by their key; see `fill`.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, encoding="utf-8")
+        self.storages: dict[str, Tensor] = {}
+
+        def tensor(data: Tensor, start: int, *shape: Any) -> Tensor:
+            return data.as_strided(shape[0], shape[1], start)
+
+        def parameter(data: Tensor, *_: object) -> Tensor:
+            return data
+
+        # Made anew for each file, because a pickle may set attributes of what it is given.
+        self._known: dict[tuple[str, str], Any] = {
+            ("collections", "OrderedDict"): OrderedDict,
+            ("builtins", "set"): set,
+            ("__builtin__", "set"): set,
+            ("torch", "Size"): tuple,
+            ("torch._utils", "_rebuild_tensor"): tensor,
+            ("torch._utils", "_rebuild_tensor_v2"): tensor,
+            ("torch._utils", "_rebuild_parameter"): parameter,
+            ("torch.nn.parameter", "Parameter"): parameter,  # torch 0.2 and 0.3
+        }
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what stands for a name.
+
+        Raises:
+            ValueError: tensors and modules do not need the name.
+        """
+        if module in ("torch", "torch.cuda") and name.endswith("Storage") and name[:-7] in DTYPES:
+            return DTYPES[name[:-7]]
+        if (module, name) not in self._known:
+            is_module = name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier())
+            if not is_module and (module, name) != ("torch.backends.cudnn.rnn", "Unserializable"):
+                raise ValueError(f"it refers to {module}.{name}, which a checkpoint does not need")
+            self._known[module, name] = type(name, (), {})
+        return self._known[module, name]
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Return the storage that a tensor refers to, or a class, which torch 0.3 saved with its source."""
+        if pid[0] == "module":
+            return pid[1]
+        _, dtype, key, _, size, *_ = pid
+        return self.storages.setdefault(key, torch.empty(size, dtype=dtype))
+
+    def fill(self, key: str, file: BinaryIO) -> None:
+        """Read the numbers of a storage; its tensors are views of them."""
+        storage = self.storages[key]
+        content = file.read(storage.nbytes)
+        if len(content) < storage.nbytes:
+            raise ValueError("it is cut off")
+        with torch.no_grad():
+            storage.copy_(torch.frombuffer(bytearray(content), dtype=storage.dtype))
