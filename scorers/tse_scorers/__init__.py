@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .io.bundle import load_data, load_metric
+    from .io.bundle import bundled, load_data, load_metric
     from .loading import load_scorer
     from .mapping import score_dataset
     from .models.own_model import OwnModel
@@ -39,6 +39,7 @@ __all__ = [
     "Scorer",
     "Slot",
     "SyntaxEvaluationCallback",
+    "bundled",
     "evaluate_live",
     "inflection_ids",
     "load_data",
@@ -62,6 +63,7 @@ _MODULES = {
     "run": ".running",
     "evaluate_live": ".training.live",
     "inflection_ids": ".training.inflection_ids",
+    "bundled": ".io.bundle",
     "load_data": ".io.bundle",
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",

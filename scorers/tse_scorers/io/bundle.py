@@ -52,6 +52,15 @@ def bundle_path(kind: Kind, name: str) -> Path:
     return folder / name
 
 
+def bundled(dataset: str) -> str:
+    """Return the folder of a shipped data set: `load_dataset(bundled("agreement_templates"), "marvin_linzen")`.
+
+    Raises:
+        ValueError: there is no such data set.
+    """
+    return str(bundle_path("datasets", dataset))
+
+
 @functools.cache
 def metric_modules(metric: str) -> ModuleType:
     """Import the modules with a shipped metric's definitions, as attributes of one module.
