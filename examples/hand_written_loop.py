@@ -46,7 +46,7 @@ def main() -> None:
         optimizer.step()
         optimizer.zero_grad()
         if step % options.every == 0:
-            scores = syntax(model, tokenizer)  # {"tse/tse": …, "tse/ew": …, "tse/mw": …}
+            scores = syntax(model, tokenizer)  # {"agreement/tse": …, "agreement/ew": …, "agreement/mw": …}
             shown = "  ".join(f"{key} {scores[key]:.3f}" for key in syntax.keys)
             print(f"step {step}  loss {loss:.3f}  {shown}")
 
