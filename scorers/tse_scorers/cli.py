@@ -120,7 +120,7 @@ def add_suite(suite_class: "type[Suite]") -> None:
 
 
 @run_app.default
-def run_default(
+def run_default(  # noqa: D417  (options of all runs have their own texts)
     *,
     data: str | None = None,
     groups: list[str] | None = None,
@@ -131,7 +131,8 @@ def run_default(
     """Score models on the suite that reads the data.
 
     Args:
-        data: a name, a data set of the Hub (org/name), or a table of yours; its columns decide the suite [agreement templates]
+        data: a name, a data set of the Hub (org/name), or a table of yours; its columns decide the suite [agreement
+            templates]
         groups: only these groups of the data; repeatable [all]
         limit: at most this many items of each group; scores then estimate those of the whole [all]
     """
@@ -213,7 +214,7 @@ def show_scores(out: Path, report: bool = True) -> None:
 
 
 @app.command
-def score(
+def score(  # noqa: D417
     source: str,
     /,
     *,
@@ -228,8 +229,8 @@ def score(
     """Score a text or the sentences of a file, their words (surprisals) or their tokens.
 
     Args:
-        source: a text in quotes, a file of sentences (a text with one a line, CSV, TSV, JSON lines, Parquet), or a data set of
-            the Hub
+        source: a text in quotes, a file of sentences (a text with one a line, CSV, TSV, JSON lines, Parquet), or a data
+            set of the Hub
         model: Hub id, folder, bundled or n-gram model
         by: sentence, word or token [sentence; of one text word]
         column: the column with the sentences [sentence]
@@ -277,7 +278,7 @@ def _refuse_existing(path: Path, overwrite: bool) -> None:
 
 
 @app.command
-def doctor(
+def doctor(  # noqa: D417
     model: str, *, json_file: Annotated[Path | None, Parameter("--json")] = None, options: Load = Loading()
 ) -> int:
     """Check a model: mask, finite numbers, start token, spaces, probabilities. Exit code 1 if a check fails.
@@ -629,8 +630,8 @@ def train_ngram(
 
 @app.command
 def convert_lstm(
-    checkpoint: Path, /, *, vocabulary: Path, out: Path, kind: Literal["colorless_green", "wordnlm"] = "colorless_green",
-    overwrite: bool = False,
+    checkpoint: Path, /, *, vocabulary: Path, out: Path,
+    kind: Literal["colorless_green", "wordnlm"] = "colorless_green", overwrite: bool = False,
 ) -> int:  # fmt: skip
     """Convert a published LSTM checkpoint into a model that transformers loads.
 
@@ -652,7 +653,7 @@ def convert_lstm(
 
 
 def main() -> None:
-    """Run the command line; an error of the user is one paragraph, a bug says how to report it (TSE_DEBUG=1: a traceback)."""
+    """Run the command line; an error is one paragraph, with TSE_DEBUG=1 also a traceback."""
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     warnings.showwarning = terminal.warn
@@ -712,7 +713,7 @@ def _said(error: BaseException, command: str) -> int:
         )
         return 74
     terminal.fail(
-        f"`tse {command}` failed in an unexpected way ({type(error).__name__}: {text[:500].rstrip('.')}). This is a bug: "
-        f"please report it with the output of the same command after TSE_DEBUG=1. What was scored is kept."
+        f"`tse {command}` failed in an unexpected way ({type(error).__name__}: {text[:500].rstrip('.')}). This is a "
+        "bug: please report it with the output of the same command after TSE_DEBUG=1. What was scored is kept."
     )
     return 70

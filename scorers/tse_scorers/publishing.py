@@ -44,8 +44,8 @@ One row per result of a targeted syntactic evaluation, as `tse publish` appends 
 revision, measure, group, score (0 to 1; null where there is none), its interval, how many items it rests on, and the
 signature of what made it (JSON). Each file is one model on one suite, named by the hash of its content.
 
-`released_data` is true where the score rests on a whole released data set with the suite's defaults. Other scores cannot
-be compared with published ones.
+`released_data` is true where the score rests on a whole released data set with the suite's defaults. Other scores
+cannot be compared with published ones.
 
 ```python
 from datasets import load_dataset
@@ -145,8 +145,8 @@ def _of_repository(records: Sequence[Record], repo: str, other_repo: bool) -> tu
     revisions = list(dict.fromkeys(str(record.signature["revision"]) for record in of_model))
     if len(revisions) > 1:
         raise ValueError(
-            f"The results are of {len(revisions)} revisions of {chosen[0]}, but a model's repository shows one score of "
-            "each kind. Run one of them into another output folder; results_repo accepts all."
+            f"The results are of {len(revisions)} revisions of {chosen[0]}, but a model's repository shows one score "
+            "of each kind. Run one of them into another output folder; results_repo accepts all."
         )
     if chosen[0].partition("@")[0] == repo:
         return of_model, []

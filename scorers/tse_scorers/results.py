@@ -197,7 +197,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
-    """Name the model of each record: `@revision` where one has several, ` (folder)` where several have it on one data."""
+    """Name the model of each record: `@revision` where it has several, ` (folder)` where two have it on one data."""
     keys = [(record.signature["model"], record.signature["revision"]) for record in records]
     names = model_names(model for model, _ in keys)
     of_model: dict[str, set[str | None]] = {}

@@ -146,7 +146,8 @@ def _answer(forward: Forward, plan: Plan, group: list[Row], reader: Reader, reco
 def token_budget(forward: Forward) -> int:
     """Return how many tokens go through the model at one time.
 
-    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most a quarter of its memory.
+    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most a quarter of its
+    memory.
     All processes that run a sharded model make the same batches, so their free memory does not count.
     """
     width = getattr(forward.model.config.get_text_config(), "hidden_size", None) or 1024

@@ -73,7 +73,7 @@ class Record:
         signature: what was asked of what, known before the model is loaded: equal signatures are equal scores. It has
             `suite`, `dataset`, `config`, `model` and `revision`, which all rows have, too.
         facts: what else decides the scores and was found when they were made.
-        request: the command as it was typed, and what does not decide scores: `series`, whether it is a revision of one.
+        request: the command as it was typed; `series`, whether it is a revision of one.
         environment: versions, machine, and how the scores were computed.
         created: when, in nanoseconds since 1970: the order of results.
         rows: of results.

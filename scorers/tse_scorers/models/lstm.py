@@ -125,7 +125,7 @@ class LstmForCausalLM(PreTrainedModel):
         mask = attention_mask
         if mask is not None and (mask.shape != input_ids.shape or bool((mask.diff(dim=1) > 0).any())):
             raise ValueError(
-                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right, and takes "
+                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right, and has "
                 f"only masks of shape {tuple(input_ids.shape)} with zeros for padding on the right."
             )
         hidden, _ = self.lstm(self.dropout(self.embedding(input_ids)))

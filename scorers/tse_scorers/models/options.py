@@ -1,4 +1,4 @@
-"""Options for loading and querying a model, shared by `load_scorer`, `run` and the command line; how values are checked."""
+"""Options for loading and querying a model, shared by `load_scorer`, `run` and `tse`; how values are checked."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -37,8 +37,8 @@ class ModelOptions:
     dtype: str = "auto"
     """float32, bfloat16 (half the memory, but it changes decisions), float16, float64 [float32]"""
     pll: PseudoLikelihood | None = None
-    """masked models: within_word_l2r (Kauf & Ivanova 2023) or original (Salazar et al. 2020), which gives long rare words
-    too high a score [within_word_l2r, or as the authors of a set]"""
+    """masked models: within_word_l2r (Kauf & Ivanova 2023) or original (Salazar et al. 2020), which gives long rare
+    words too high a score [within_word_l2r, or as the authors of a set]"""
     mntp: bool = False
     """masked models: read each token one position before it, as GPT-BERT was trained"""
     encoder_input: EncoderInput | None = None

@@ -1,7 +1,8 @@
 """Scores as one tidy frame: every table, figure and sentence is made of its rows. Published scores are rows, too.
 
 A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
-`name` (of the measure in results: `ew@top-0.9`), `measure` (its label: `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
+`name` (of the measure in results: `ew@top-0.9`), `measure` (its label: `EW@top-0.9`), the group (`level`, `value`, and
+`label`, what it is called), `score`,
 `ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `part` (whether it is from a part of the data), `unlike` (of
 another part or over other lemmas than most), and `usable`: whether it can be the best of its place.
 

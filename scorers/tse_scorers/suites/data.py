@@ -33,8 +33,8 @@ def read(data: Any, texts: Collection[str] = ()) -> pd.DataFrame:
     """Read a table of the user's own.
 
     Args:
-        data: a file, a folder of files, a data set of the Hub (`org/name[@revision]`, with one configuration and split),
-            a data frame, a `datasets.Dataset`, or a list of dicts.
+        data: a file, a folder of files, a data set of the Hub (`org/name[@revision]`, with one configuration and
+            split), a data frame, a `datasets.Dataset`, or a list of dicts.
         texts: columns of a CSV or TSV that are always text, so that 12 stays "12" and an empty field is the empty text.
 
     Raises:

@@ -2,7 +2,7 @@
 
     Trainer(callbacks=[LightningSyntaxEvaluation(tokenizer), ModelCheckpoint(monitor="agreement/ew", mode="max")])
 
-Scores are logged as `agreement/tse`, `agreement/ew`, `agreement/mw`, `minimal_pairs/accuracy`, `german/auc`, each with `<key>_n`,
+Scores are logged as `agreement/tse`, `agreement/ew`, `minimal_pairs/accuracy`, `german/auc`, each with `<key>_n`,
 `<key>_se` and, of EW and MW, `<key>_lemmas`; greater is better.
 """
 

@@ -152,7 +152,7 @@ class LiveEvaluation:
             measure = suite.measure(row["measure"]) if f"{suite.name}/{row['measure']}" in scores else None
             is_whole = row["level"] == ALL
             if measure is None or not (
-                is_whole or self._by_group and measure.main_level in ("", row["level"])
+                is_whole or (self._by_group and measure.main_level in ("", row["level"]))
             ):
                 continue
             name = f"{suite.name}/{measure.name}"
@@ -164,7 +164,7 @@ class LiveEvaluation:
                 scores[f"{name}_lemmas"] = float(row["n_lemmas"])
                 if row["n_lemmas"] < FEW_LEMMAS:
                     self._warn_once(
-                        f"{name} averages over {row['n_lemmas']} lemmas, those whose two forms are single tokens of this "
+                        f"{name} averages over {row['n_lemmas']} lemmas, those whose forms are single tokens of this "
                         f"tokenizer; with fewer than {FEW_LEMMAS} it says little about verbs in general. "
                         "Agreement(forms='all') also scores forms of several tokens."
                     )

@@ -3,7 +3,7 @@
     SyntaxEvaluationCallback(every_n_steps=500).add_to(trainer)
     trainer.train()
 
-The scores go into the Trainer's own log as `eval_agreement/tse`, `eval_agreement/ew`, `eval_agreement/mw`, `eval_german/auc`, …, so all
+The scores go into the Trainer's own log as `eval_agreement/tse`, `eval_agreement/ew`, `eval_german/auc`, …, so all
 reporters show them, and into the metrics of each evaluation, so early stopping and
 `metric_for_best_model="eval_agreement/ew"` can use them. Greater is better, as the Trainer assumes of such names.
 """
