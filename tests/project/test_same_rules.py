@@ -60,7 +60,7 @@ def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
     """A scorer that answered +5.0, "-1.0" or True got an accuracy without a word."""
     conditions = [{"item": 1, "condition": name, "region": "x", "text": "The author"} for name in "ab"]
     made = {MinimalPairs: {"data": PAIRS}, German: {"limit": 1}, Regions: {"data": conditions}}[suite]
-    with pytest.raises((ValueError, TypeError), match="liar returned .* expected natural|Cannot cast"):
+    with pytest.raises((ValueError, TypeError), match=r"liar returned .* expected natural|Cannot cast"):
         run(Liar(value), suite(**made), tmp_path / "out", report=False)
     assert not list(tmp_path.rglob("*.parquet"))
 
