@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
-from tse_scorers import LiveEvaluation, load_data
+from tse_scorers import Agreement, LiveEvaluation, load_data
 from tse_scorers.io.bundle import bundle_path
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     sentences = load_data("agreement_templates", "marvin_linzen")["sentence_good"]
     batches = iter(DataLoader(sentences, batch_size=32, shuffle=True))
-    syntax = LiveEvaluation(["agreement"], budget=options.budget)
+    syntax = LiveEvaluation([Agreement()], budget=options.budget)
 
     model.train()
     for step in range(1, options.steps + 1):
@@ -46,7 +46,7 @@ def main() -> None:
         optimizer.step()
         optimizer.zero_grad()
         if step % options.every == 0:
-            scores = syntax(model, tokenizer)  # {"tse/tse": …, "tse/ew": …, "tse/mw": …}
+            scores = syntax(model, tokenizer)  # {"agreement/tse": …, "agreement/ew": …, "agreement/mw": …}
             shown = "  ".join(f"{key} {scores[key]:.3f}" for key in syntax.keys)
             print(f"step {step}  loss {loss:.3f}  {shown}")
 

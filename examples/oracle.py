@@ -116,9 +116,7 @@ def agreement(model: Model, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> dict[s
         )
     of_contexts = [weight for _, _, weight in contexts.values()]
     ew = [np.mean(good > bad) for good, bad, _ in contexts.values()]
-    mw = [
-        np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum()) for good, bad, _ in contexts.values()
-    ]
+    mw = [np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum()) for good, bad, _ in contexts.values()]
     return {
         "tse": float(np.average(right, weights=weights)),
         "ew": float(np.average(ew, weights=of_contexts)),
@@ -164,7 +162,7 @@ def german(model: Model, sentences: pd.DataFrame) -> dict[str, float]:
 
 
 def sampled(frame: pd.DataFrame, group: str, limit: int, together: str | None = None) -> pd.DataFrame:
-    """Return at most so many rows of each group, or all rows of so many prefixes (`together`), and what each stands for.
+    """Return at most so many rows of each group, or all of so many prefixes (`together`), with what each stands for.
 
     They are those that `tse run --limit` takes.
     """
@@ -183,7 +181,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("model")
     parser.add_argument(
-        "--limit", type=int, default=20, help="prefixes of each construction, pairs of each paradigm, templates"
+        "--limit",
+        type=int,
+        default=20,
+        help="prefixes of each construction, pairs of each paradigm, templates",
     )
     parser.add_argument("--blimp", type=Path, help="folder with BLiMP's *.jsonl")
     given = parser.parse_args()

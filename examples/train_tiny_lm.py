@@ -26,7 +26,7 @@ from transformers import (
 from tse_scorers import SyntaxEvaluationCallback, load_data
 from tse_scorers.io.bundle import bundle_path
 
-CURVES = {"eval_tse/tse": "TSE", "eval_tse/ew": "EW", "eval_tse/mw": "MW"}
+CURVES = {"eval_agreement/tse": "TSE", "eval_agreement/ew": "EW", "eval_agreement/mw": "MW"}
 
 
 def training_data(tokenizer, size: int) -> Dataset:

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from tse_scorers import load_scorer, run
-from tse_scorers.io.runs import read_runs
 from tse_scorers.report.blocks import Plot
 from tse_scorers.report.draw import draw, style
 from tse_scorers.report.page import report_of
@@ -44,8 +43,7 @@ def of_smollm2() -> Iterator[tuple[str, Plot]]:
     smollm2 = load_scorer(str(weights.locate()))
     smollm2.name = smollm2.signature["model"] = "SmolLM2-135M-Instruct"
     with tempfile.TemporaryDirectory() as folder:
-        run([smollm2, "tiny-causal"], out=folder, report=False)
-        report = report_of(read_runs([Path(folder)]))
+        report = report_of(run([smollm2, "tiny-causal"], out=folder, report=False))
     plots = {plot.name: plot for plot in report.blocks() if isinstance(plot, Plot)}
     yield "overview", plots["agreement_overview"]
     by_cutoff = [plots[f"cutoffs_{name.lower()}"].points.assign(label=name) for name in ("EW", "MW")]

@@ -5,9 +5,6 @@ Walks `datasets/*`, `metrics/*` and the models as they are; a new folder is test
 
 import ast
 import inspect
-import re
-import shutil
-import sys
 from pathlib import Path
 
 import datasets
@@ -15,9 +12,7 @@ import evaluate
 import pyarrow.parquet as pq
 import pytest
 from evaluate.loading import get_imports
-from hub_fixtures import make_dataset
 
-from build_datasets import build
 from hub.cards import check_dataset, check_metric, check_model, split_card
 from hub.client import committed
 from push_datasets import NOT_REDISTRIBUTABLE, choose
@@ -62,18 +57,6 @@ def test_what_may_not_be_passed_on_is_not_committed(folder):
     assert not paths & set(NOT_REDISTRIBUTABLE)
 
 
-@pytest.mark.upstream
-@pytest.mark.parametrize(
-    "folder", [path for path in DATASETS if choose(path, card(path)[0], [])[1]], ids=lambda path: path.name
-)
-def test_the_card_is_true_of_what_is_only_built_too(folder, upstream, tmp_path):
-    build(folder.name, upstream, tmp_path)
-    shutil.copy(folder / "README.md", tmp_path / folder.name)
-    unlicensed = [name.partition("/")[2] for name in NOT_REDISTRIBUTABLE if name.startswith(folder.name)]
-    problems = check_dataset(tmp_path / folder.name)
-    assert [problem.partition(":")[0] for problem in problems] == [f"config {name}" for name in unlicensed]
-
-
 def test_data_sets_load_by_their_folder_from_the_root_of_a_clone(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     pairs = datasets.load_dataset(
@@ -81,11 +64,6 @@ def test_data_sets_load_by_their_folder_from_the_root_of_a_clone(tmp_path, monke
     )
     lemmas = datasets.load_dataset("datasets/verb_lemmas", "released", split="train", cache_dir=str(tmp_path))
     assert (pairs.num_rows, lemmas.num_rows) == (121_220, 1951)
-
-
-def test_the_folder_datasets_does_not_shadow_the_library():
-    assert not (ROOT / "datasets" / "__init__.py").exists()
-    assert Path(datasets.__file__).parent != ROOT / "datasets"
 
 
 # ---- metrics ---------------------------------------------------------------------------------------------
@@ -127,53 +105,6 @@ def test_the_loader_sees_every_file_that_a_metric_needs(folder):
     helpers = [path for path in folder.glob("*.py") if path != script]
     needed = relative_imports(script).union(*(relative_imports(path) for path in helpers))
     assert needed == seen == {path.stem for path in helpers}
-
-
-@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
-def test_a_metric_asks_for_every_package_that_it_imports(folder):
-    requirements = (folder / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    asked = {
-        re.split(r"[<>=~! \[]", line)[0].replace("-", "_").lower() for line in requirements if line.strip()
-    }
-    for path in folder.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        types_alone = {  # what type checkers read is never imported
-            inside
-            for node in ast.walk(tree)
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-            for inside in ast.walk(node)
-        }
-        nodes = [node for node in ast.walk(tree) if node not in types_alone]
-        absolute = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-        absolute |= {
-            str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level
-        }
-        packages = {name.split(".")[0] for name in absolute} - set(sys.stdlib_module_names)
-        assert packages <= asked, f"{path.name} imports {sorted(packages - asked)}"
-        assert not packages & {"torch", "transformers", "tse_scorers"}
-
-
-def test_changed_data_in_a_folder_are_loaded_anew_because_the_card_changes_with_them(tmp_path):
-    """`datasets` caches a local folder by its card, not by its files: true sizes in the card make it look again.
-
-    Data that change under an unchanged card stay as they were cached; that is why a card whose sizes are not
-    those of the files is refused.
-    """
-    folder, cache = tmp_path / "pairs", str(tmp_path / "cache")
-
-    def load() -> list[str]:
-        return datasets.load_dataset(str(folder), "pairs", split="test", cache_dir=cache)["sentence"][:]
-
-    make_dataset(folder, {"pairs": ["The author laughs."]})
-    assert load() == ["The author laughs."]
-    old_card = (folder / "README.md").read_text()
-    make_dataset(folder, {"pairs": ["The guards laugh."]})
-    new_card = (folder / "README.md").read_text()
-    (folder / "README.md").write_text(old_card)
-    assert load() == ["The author laughs."], "datasets looks at the files now: the sizes are no longer needed"
-    assert any("download_size" in problem for problem in check_dataset(folder))
-    (folder / "README.md").write_text(new_card)
-    assert load() == ["The guards laugh."] and check_dataset(folder) == []
 
 
 # ---- models ----------------------------------------------------------------------------------------------

@@ -144,5 +144,7 @@ def test_the_site_builds_and_loads_nothing_from_outside(tmp_path):
     assert built.returncode == 0, built.stderr[-3000:]
     pages = list((tmp_path / "site").rglob("*.html"))
     assert len(pages) >= 30
-    loaded = re.compile(r"<(?:script|img|iframe|link)\b(?![^>]*canonical)[^>]*?(?:src|href)=[\"']?(?:https?:)?//")
+    loaded = re.compile(
+        r"<(?:script|img|iframe|link)\b(?![^>]*canonical)[^>]*?(?:src|href)=[\"']?(?:https?:)?//"
+    )
     assert [page for page in pages if loaded.search(page.read_text(encoding="utf-8"))] == []

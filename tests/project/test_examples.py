@@ -49,7 +49,7 @@ def test_a_tiny_model_is_trained_and_its_curves_drawn(example, tmp_path):
 def test_a_loop_by_hand(example, capsys):
     example("hand_written_loop.py", "--steps", 2, "--every", 1, "--budget", 36)
     lines = capsys.readouterr().out.strip().splitlines()
-    assert len(lines) == 2 and all("tse/ew" in line for line in lines)
+    assert len(lines) == 2 and all("agreement/ew" in line for line in lines)
 
 
 def test_pairs_in_context(example, tmp_path):
@@ -78,7 +78,7 @@ def test_a_two_by_two_experiment(example, tmp_path, capsys):
     assert effect.startswith("interaction at the verb: -2.7")
 
 
-def test_a_suite_of_ones_own(example, tmp_path):
+def test_a_suite_of_ones_own(example, tmp_path, monkeypatch):
     rows = [
         ("The author laughs.", 1),
         ("The author laugh.", 0),
@@ -86,8 +86,9 @@ def test_a_suite_of_ones_own(example, tmp_path):
         ("The pilots swims.", 0),
     ]
     pd.DataFrame(rows, columns=["sentence", "label"]).to_csv(tmp_path / "cola.csv", index=False)
-    example("grammaticality.py", tmp_path / "cola.csv", "--out", tmp_path / "out")
-    (score,) = Results.load(tmp_path / "out").frame.query("level == 'all'")["score"]
+    monkeypatch.chdir(tmp_path)
+    example("grammaticality.py", "cola.csv")
+    (score,) = Results.load("grammaticality").frame.query("level == 'all'")["score"]
     assert score == pytest.approx(1.0)
 
 

@@ -250,8 +250,10 @@ def ask_words(
 def ask_tokens(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
-    """Return the tokens of each sentence, with log P of each."""
+    """Return the tokens of each sentence, with log P of each; raises as `ask_sentences`."""
     answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, **_keyword(progress)))
+    for tokens in answers:
+        checked(scorer, tokens.logprobs, (len(tokens.starts),))
     return [answers[place] for place in places]
 
 
