@@ -29,7 +29,7 @@ def data(tmp_path_factory):
         {"sentence_good": [f"The {noun} laughs." for noun in ("author", "pilot", "chef", "guard")] * 2}
     )
     pairs["sentence_bad"] = pairs["sentence_good"].str.replace("laughs", "laugh")
-    pairs["distance"] = ["near"] * 4 + ["far"] * 4
+    pairs["distance"], pairs["item"] = ["near"] * 4 + ["far"] * 4, [*range(4)] * 2
     pairs.to_csv(folder / "pairs.csv", index=False)
     gaps = pd.DataFrame({"group": "g", "prefix": ["The author", "The authors"], "suffix": " old.",
                          "form_correct": ["is", "are"], "form_incorrect": ["are", "is"],
@@ -192,7 +192,7 @@ def test_the_help_of_a_suite_has_its_options_with_their_defaults(suite, monkeypa
         ("reproduce newman2020", "newman2021"),
         ("reproduce newman2021 --table 9", "2, 3"),
         ("fetch nothing", "newman2021-blimp"),
-        ("publish nowhere", "nowhere"),
+        ("publish nowhere --results-repo org/name", "nowhere"),
         ("train-ngram nothing.txt --out m.json", "nothing.txt"),
         ("convert-lstm nothing.pt --vocabulary v.txt --out m", "nothing.pt"),
     ],

@@ -1,5 +1,6 @@
 """Tables of papers beside our numbers."""
 
+import json
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -97,13 +98,17 @@ def test_probable_words_are_those_of_their_own_gap(tmp_path, monkeypatch, model,
 
 
 def test_a_dry_run_of_warstadt_2020(tmp_path):
-    blimp = tmp_path / "blimp.csv"
-    blimp.write_text(
-        "UID,linguistics_term,field,sentence_good,sentence_bad\n"
-        "anaphor_number_agreement,anaphor_agreement,syntax,Many girls hurt themselves.,Many girls hurt herself.\n"
-        "passive_1,argument_structure,syntax,Jeffrey's sons are insulted.,Jeffrey's sons are smiled.\n"
-    )
-    found = reproduce("warstadt2020", tmp_path / "out", models=["tiny-causal"], source=blimp)
+    blimp = tmp_path / "blimp" / "data"
+    blimp.mkdir(parents=True)
+    pairs = [
+        ("anaphor_number_agreement", "anaphor_agreement", "Many girls hurt themselves.", "Many girls hurt herself."),
+        ("passive_1", "argument_structure", "Jeffrey's sons are insulted.", "Jeffrey's sons are smiled."),
+    ]
+    for of in pairs:
+        names = ("UID", "linguistics_term", "sentence_good", "sentence_bad")
+        row = dict(zip(names, of, strict=True)) | {"field": "syntax", "pairID": "0"}
+        (blimp / f"{of[0]}.jsonl").write_text(json.dumps(row) + "\n")
+    found = reproduce("warstadt2020", tmp_path / "out", models=["tiny-causal"], source=blimp.parent)
     published = found.table.query("system == 'gpt2-large'").set_index("group")["published"]
     phenomena = {"anaphor_agreement", "argument_structure"}
     assert set(published.index) == {"all", "anaphor_number_agreement", "passive_1", *phenomena}
@@ -122,7 +127,7 @@ def test_what_papers_are_made_of(paper):
 
 def test_names_and_lists(tmp_path):
     said = tse("reproduce", "newman2021", "--list")[1]
-    assert "2  TSE, EW and MW by construction" in said and "rochereau2020" not in said
+    assert "2 TSE, EW and MW by construction" in said and "rochereau2020" not in said
     assert "No paper is named" in refused("reproduce")
     for paper, table in (("nobody1999", None), ("newman2021", "7")):
         with pytest.raises(ValueError, match="expected one of"):

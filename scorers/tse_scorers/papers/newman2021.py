@@ -103,6 +103,8 @@ def overview(rows: pd.DataFrame, which: str) -> list[Block]:
 
 def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     """Return the scores by cut-off, a panel for each construction: on the left the least probable p, right the most."""
+    if rows.empty:
+        return []
     base, point = (rows["name"].str.partition("@")[part] for part in (0, 2))
     side, cutoff = (point.where(point != "", "top-1").str.split("-", n=1).str[part] for part in (0, 1))
     rows = rows.assign(base=base, cutoff_side=side, cutoff=cutoff.astype(float))[base.isin(list(FIGURES))]

@@ -287,8 +287,9 @@ def _suites(described: Paper, source: Path | None, limit: int | None) -> tuple[l
         elif source is None:
             options |= part.without_source
         try:
-            suites.append(find_suite(part.suite)(**options))
-            _ = suites[-1].items
+            suite = find_suite(part.suite)(**options)
+            _ = suite.items
+            suites.append(suite)
         except ValueError as error:
             get = "" if source else part.where
             left_out.append(f"{options.get('data', part.suite)}: {error} {get}".strip())

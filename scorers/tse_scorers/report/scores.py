@@ -103,6 +103,13 @@ def with_levels(names: Sequence[str], levels: Sequence[str]) -> list[str]:
     ]
 
 
+def _scored(record: Record) -> frozenset[tuple[Any, ...]]:
+    """Return the lemmas that a model scores."""
+    lemmas = record.tables["lemmas"].read()
+    scored = lemmas.loc[lemmas["excluded"] == "", ["singular", "plural"]]
+    return frozenset(scored.itertuples(index=False, name=None))
+
+
 def over_common_lemmas(
     records: Mapping[str, Record], suite: type[Suite], rows: pd.DataFrame
 ) -> tuple[pd.DataFrame, Collection[str]]:
@@ -114,26 +121,18 @@ def over_common_lemmas(
     rows = rows.assign(score_own_lemmas=np.nan)
     if not measure.over_lemmas or len(records) < 2:
         return rows, ()
-    from ..suites.agreement import over_lemmas, scored_lemmas
-
-    lists = {system: scored_lemmas(record.tables["lemmas"].read()) for system, record in records.items()}
     kinds: list[list[str]] = []  # systems with equal lists
+    lists = {system: _scored(record) for system, record in records.items()}
     for system, listed in lists.items():
-        same = next((kind for kind in kinds if lists[kind[0]].equals(listed)), None)
+        same = next((kind for kind in kinds if lists[kind[0]] == listed), None)
         (kinds.append([system]) if same is None else same.append(system))
     if len(kinds) < 2:
         return rows, ()
     most = max(kinds, key=len)
     others = set(lists) - (set(most) if len(most) > 1 else set())
-    common = lists[most[0]]
-    for listed in lists.values():
-        common = common.intersection(listed, sort=False)
-    if common.empty:
+    tables = suite.over_common({system: record.read() for system, record in records.items()})
+    if not tables:
         return rows, others
-    tables = {
-        system: {"contexts": over_lemmas(record.tables["contexts"].read(), lists[system].get_indexer(common))}
-        for system, record in records.items()
-    }
     keys = ["system", "level", "value"]
     found = pd.DataFrame(
         {"system": system, **row}
