@@ -182,7 +182,7 @@ def with_interval(row: Mapping[str, Any]) -> str:
 def number(value: float, digits: int = 3) -> str:
     """Print a number; what is not exactly 1 or 0 is not printed as such.
 
-    >>> number(0.905), number(0.9996), number(1.0), number(-0.0003), number(0.905, 2)
+    >>> number(0.905), number(0.9996), number(1.0), number(-0.0003), number(0.904, 2)
     ('.905', '>.999', '1', '-.000', '.90')
     """
     half = 0.5 / 10**digits

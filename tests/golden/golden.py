@@ -334,7 +334,7 @@ def report_job(n: int, *runs: dict) -> dict[str, Callable[[Path], Tables]]:
 
         models = [*TINY, *noisy(1)] if n == 3 else noisy(n)
         for number, options in enumerate(runs, 1):
-            run(models, out=out, report=number == len(runs), **options)
+            run(models, asked_suite(**options), out, report=number == len(runs))
         return {"shown": shown_scores(out)}
 
     return {"": job}
@@ -389,14 +389,14 @@ def live(out: Path) -> Tables:
     """Evaluate a model in the middle of its training, on a whole group."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from tse_scorers import evaluate_live, make_suite
+    from tse_scorers import Agreement, evaluate_live
 
     (folder,) = noisy(1)
     model, tokenizer = (
         AutoModelForCausalLM.from_pretrained(folder).train(),
         AutoTokenizer.from_pretrained(folder),
     )
-    suites = [make_suite("agreement", groups=["Simple"])]
+    suites = [Agreement(groups=["Simple"])]
     scores = evaluate_live(model, tokenizer, suites)
     assert model.training
     scores = {name: value for name, value in scores.items() if not name.endswith(("_se", "_lemmas"))}

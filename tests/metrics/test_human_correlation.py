@@ -180,18 +180,20 @@ def test_what_is_not_finite_is_left_out_and_counted(bad):
         ({"predictions": [1, 2, np.nan], "references": [1, 2, 3]}, "2 of 3 items"),
         (
             {"predictions": ["a", 2, 3], "references": [1, 2, 3]},
-            "predictions .*not a number",
+            "predictions are not a list of numbers: .*'a'",
         ),
-        ({"predictions": [[1, 2, 3]], "references": [1, 2, 3]}, "predictions have shape"),
+        ({"predictions": [[1, 2, 3]], "references": [1, 2, 3]}, "predictions are not a list of numbers"),
         (
             {"predictions": [1, 2, 3], "references": [1, 2, 4], "confidence_level": 95},
-            "confidence_level is 95",
+            "confidence_level 95",
         ),
-        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "n_resamples": -1}, "n_resamples is -1"),
-        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "n_resamples": 10**400}, "n_resamples is 1000"),
-        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "seed": 1j}, "seed is 1j"),
-        ({"predictions": [1, 2, 10**400], "references": [1, 2, 4]}, "predictions hold .* too large"),
-        ({"predictions": [True] * 3, "references": [1, 2, 4]}, "predictions hold .* type bool"),
+        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "n_resamples": -1}, "n_resamples -1"),
+        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "n_resamples": 10**7}, "n_resamples 10000000"),
+        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "seed": -1}, "seed -1"),
+        (
+            {"predictions": [1, 2, 10**400], "references": [1, 2, 4]},
+            "predictions are not a list of numbers: .*too large",
+        ),
     ],
 )
 def test_bad_input_is_refused(metric, arguments, message):
@@ -202,7 +204,7 @@ def test_bad_input_is_refused(metric, arguments, message):
 
 
 def test_a_missing_side_is_an_error(metric):
-    with pytest.raises(ValueError, match="references are missing"):
+    with pytest.raises(ValueError, match="references are not a list of numbers"):
         metric.compute(predictions=[1.0, 2.0, 3.0])
 
 

@@ -224,14 +224,14 @@ def test_cell_without_any_set_is_nan_and_left_out_of_means():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"predictions": [], "template": [], "cases": [], "positions": []}, "non-empty"),
+        ({"predictions": [], "template": [], "cases": [], "positions": []}, "different lengths, or none"),
         (
             {"predictions": [1.0, 2.0], "template": [0], "cases": ["NDA"], "positions": ["123"]},
             "different lengths",
         ),
         ({"predictions": ["x"], "template": [0], "cases": ["NDA"], "positions": ["123"]}, "one number per"),
         ({"predictions": [10**400], "template": [0], "cases": ["NDA"], "positions": ["123"]}, "too large"),
-        ({"predictions": [{"logprob_sentence": -1.0}]}, "lack the columns template, cases, positions"),
+        ({"predictions": [{"logprob_sentence": -1.0}]}, "lack template, cases, positions"),
         (
             {"predictions": [1.0], "template": [0], "cases": ["NXA"], "positions": ["123"]},
             "'NXA' is not one of",

@@ -8,7 +8,7 @@ import pytest
 from command_line import refused
 from tiny import tiny_model
 
-from tse_scorers import LiveEvaluation, load_scorer, run
+from tse_scorers import German, LiveEvaluation, load_scorer, run
 from tse_scorers.models.options import ModelOptions
 
 SENTENCE = ["The author laughs."]
@@ -42,9 +42,8 @@ def test_options_of_another_kind_of_model_are_refused(model, option, what):
 
 
 def test_of_several_models_each_takes_its_options_and_the_others_are_named(tmp_path):
-    options = {"pll": "original"}
     with pytest.warns(UserWarning, match="pll without effect on tiny-causal, a causal model"):
-        run(["tiny-causal", "tiny-masked"], "german", tmp_path, limit=1, report=False, model_options=options)
+        run(["tiny-causal", "tiny-masked"], German(limit=1), tmp_path, report=False, pll="original")
 
 
 def test_arguments_of_from_pretrained_are_passed_on(tmp_path):
@@ -54,7 +53,7 @@ def test_arguments_of_from_pretrained_are_passed_on(tmp_path):
         with pytest.raises(ValueError, match=r"tiny-causal.*(nosuch|dtpye)"):
             load_scorer("tiny-causal", **wrong)
     done = refused("run", "--model", "tiny-causal", "--model-arg", "eager", "--out", tmp_path, code=2)
-    assert "--model-arg 'eager'; expected KEY=VALUE" in done
+    assert "--model-arg is 'eager'; expected KEY=VALUE" in done
 
 
 def test_files_take_no_option_at_all(root, tmp_path):
@@ -85,10 +84,10 @@ def test_the_signature_has_defaults_and_the_start_token_that_a_tokenizer_puts_be
 
 def test_unknown_values_and_names(tmp_path):
     for option, expected in (("kind", "masked or causal or seq2seq"), ("pll", "within_word_l2r or original")):
-        with pytest.raises(ValueError, match=rf"{option} 'full'; .*{expected}"):
+        with pytest.raises(ValueError, match=rf"{option} is 'full'; .*{expected}"):
             ModelOptions(**{option: "full"})
     for call in (
-        lambda: run("tiny-causal", out=tmp_path, limit=1, model_options={"dtpe": "float32"}),
+        lambda: run("tiny-causal", out=tmp_path, dtpe="float32"),
         lambda: LiveEvaluation(budget=36, model_options={"dtpe": "float32"}),
     ):
         with pytest.raises(TypeError, match=r"Unknown model option 'dtpe'; .*Did you mean dtype\?"):

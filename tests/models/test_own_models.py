@@ -7,7 +7,7 @@ from tiny import SENTENCES, tiny_model
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
-from tse_scorers import OwnModel, evaluate_live, load_scorer, run, score_dataset
+from tse_scorers import Agreement, German, OwnModel, evaluate_live, load_scorer, run, score_dataset
 
 TEXTS = [*SENTENCES, "Zoë's naïve “pilot” 😀 swims."]
 
@@ -57,17 +57,16 @@ def test_a_module_answers_every_question_as_in_transformers(own, transformers):
 
 
 @pytest.mark.parametrize(
-    "suite, options", [("agreement", {"forms": "all", "limit": 6}), ("german", {"limit": 1})]
+    "suite", [Agreement(forms="all", limit=6), German(limit=1)], ids=["agreement", "german"]
 )
-def test_suites_score_it_as_in_transformers(suite, options, own, transformers, tmp_path):
+def test_suites_score_it_as_in_transformers(suite, own, transformers, tmp_path):
     rows, expected = (
-        run(scorer, suite, tmp_path / name, report=False, **options)
+        run(scorer, suite, tmp_path / name, report=False).frame
         for name, scorer in (("own", own), ("transformers", transformers))
     )
-    assert len(rows) == len(expected) and any(row["n"] for row in rows)
-    for row, other in zip(rows, expected, strict=True):
-        assert (row["group"], row["metric"], row["n"]) == (other["group"], other["metric"], other["n"])
-        assert row["score"] == pytest.approx(other["score"], abs=1e-5, nan_ok=True)
+    names = ["level", "value", "measure", "n"]
+    assert rows[names].equals(expected[names]) and rows["n"].any()
+    assert rows["score"].to_numpy() == pytest.approx(expected["score"].to_numpy(), abs=1e-5)
 
 
 def test_a_model_in_training_is_scored_and_left_as_it_was(nano):

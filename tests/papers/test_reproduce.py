@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from pytest import approx
 from command_line import refused, tse
+from pytest import approx
 
 from tse_scorers import load_data
 from tse_scorers.io.store import read_records
@@ -101,7 +101,12 @@ def test_a_dry_run_of_warstadt_2020(tmp_path):
     blimp = tmp_path / "blimp" / "data"
     blimp.mkdir(parents=True)
     pairs = [
-        ("anaphor_number_agreement", "anaphor_agreement", "Many girls hurt themselves.", "Many girls hurt herself."),
+        (
+            "anaphor_number_agreement",
+            "anaphor_agreement",
+            "Many girls hurt themselves.",
+            "Many girls hurt herself.",
+        ),
         ("passive_1", "argument_structure", "Jeffrey's sons are insulted.", "Jeffrey's sons are smiled."),
     ]
     for of in pairs:

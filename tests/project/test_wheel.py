@@ -167,7 +167,20 @@ runpy.run_module("tse_scorers", run_name="__main__", alter_sys=True)
 @pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
 def test_a_run_needs_nothing_but_the_wheel(installed, tmp_path):
     """The default run with the bundled models, on a few pairs, with the network refused."""
-    run(installed, tmp_path, "-c", REFUSING, "run", "-g", "Simple", "--limit", "10", "--out", "out")
+    run(
+        installed,
+        tmp_path,
+        "-c",
+        REFUSING,
+        "run",
+        "agreement",
+        "--groups",
+        "Simple",
+        "--limit",
+        "10",
+        "--out",
+        "out",
+    )
     rows = json.loads((tmp_path / "out/results.json").read_text())["results"]
     assert {row["model"] for row in rows} >= {"tiny-masked", "tiny-causal"}
     assert (tmp_path / "out/report.html").is_file()

@@ -9,7 +9,7 @@ from command_line import tse
 from tiny import tiny_model
 from tokenizers import decoders, pre_tokenizers, processors
 
-from tse_scorers import load_scorer, run
+from tse_scorers import Agreement, load_scorer, run
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.doctor import CHECKS, diagnose, finite
@@ -133,7 +133,7 @@ def broken(tmp_path):
 
 def test_nan_in_one_layer_is_named_by_a_run_before_it_scores_and_by_the_command(broken, tmp_path):
     with pytest.raises(ValueError, match=r"not scored.*'finite numbers' .*transformer\.h\.1\.mlp\.c_fc"):
-        run(str(broken), out=tmp_path / "out", limit=1)
+        run(str(broken), Agreement(limit=1), tmp_path / "out")
     assert not list((tmp_path / "out").rglob("*.parquet"))
     file = tmp_path / "found.json"
     assert tse("doctor", broken, "--json", file)[0] == 1
@@ -149,7 +149,7 @@ def test_the_command_names_options_as_they_are_written(tmp_path):
     asked = ["doctor", str(tmp_path / "bert"), "--kind", "causal", "--json", str(file)]
     assert tse(*asked)[0] == 1
     refused = [f["found"] for f in json.loads(file.read_text())["findings"] if f["verdict"] == "failed"]
-    assert "Load it as a masked model (--kind masked)." in refused[0]
+    assert "each token attends to the tokens after it" in refused[0] and "masked" in refused[0]
 
 
 def test_ids_that_the_tokenizer_lacks_are_said_and_many_are_refused(tmp_path):
@@ -162,4 +162,4 @@ def test_ids_that_the_tokenizer_lacks_are_said_and_many_are_refused(tmp_path):
         verdict, said = found(load_scorer(model, tokenizer))["probabilities at a gap"]
         assert verdict in ("warning", "failed") and "of the probability is on ids" in said
     with pytest.raises(ValueError, match=r"% of the probability is on ids .*belong together"):
-        run(load_scorer(model, tokenizer), limit=1, out=tmp_path, report=False)
+        run(load_scorer(model, tokenizer), Agreement(limit=1), tmp_path, report=False)

@@ -84,9 +84,9 @@ def test_a_folder_has_tables_a_record_and_results(undisturbed):
         "revision",
         "level",
         "value",
+        "measure",
         "score",
-        "se",
-        "ci_low",
+        "n",
     } <= rows[0].keys()
     assert Results.load(undisturbed).frame["score"].tolist() == [row["score"] for row in rows]
 

@@ -323,12 +323,15 @@ def put(column, value, row=0):
 
 SWAPPED = RIGHT.assign(number=["plural", "singular", "plural"])
 REFUSED = {
-    "all numbers swapped": (SWAPPED, "'laughs' in column 'form_correct' of row 1; expected a correct form"),
+    "all numbers swapped": (
+        SWAPPED,
+        "'laughs' .*in column 'form_correct' of row 1; expected the correct form",
+    ),
     "one number swapped": (
         put("number", "plural"),
-        "row 1; expected a correct form .*singular or plural.*--lemmas",
+        "row 1; expected the correct form .*singular or plural.*--lemmas",
     ),
-    "both forms singular": (put("form_incorrect", "knows"), "'knows' in column 'form_incorrect' of row 1"),
+    "both forms singular": (put("form_incorrect", "knows"), "'knows' .*in column 'form_incorrect' of row 1"),
     "identical forms": (put("form_incorrect", "laughs"), "row 1; expected another form than form_correct"),
     "no verb is listed": (
         RIGHT.assign(form_correct="zibs", form_incorrect="zib"),
@@ -336,7 +339,7 @@ REFUSED = {
     ),
     "an unknown number": (
         put("number", "dual"),
-        "'dual' in column 'number' of row 1; expected singular or plural",
+        "'dual' .*in column 'number' of row 1; expected singular or plural",
     ),
     "no number": (put("number", None), "no value in column 'number' of row 1"),
     "a missing suffix": (put("suffix", None, 1), "no value in column 'suffix' of row 2"),
@@ -378,7 +381,7 @@ def test_wrong_pairs_are_refused(pairs, message):
         (LEMMAS.iloc[:, :1], "lacks the column plural"),
         (
             pd.concat([LEMMAS, LEMMAS[:1]]),
-            "'laughs' in column 'singular' of row 10; expected each lemma once",
+            "'laughs' .*in column 'singular' of row 10; expected each lemma once",
         ),
         (LEMMAS.set_axis(["plural", "singular"], axis=1), "as the lemma list"),
     ],

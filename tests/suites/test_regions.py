@@ -390,7 +390,7 @@ def test_what_does_not_fit_is_refused_before_a_model_is_loaded(source, tmp_path)
     refused("item 0 of attraction has 0 regions 7", source, criteria=["(7;%bare_near%) > 0"])
     refused("Two criteria are called 'a'", source, criteria=["a: (2;%bare_near%) > 0"] * 2)
     refused(
-        "1 in column 'region_number' of row 2; expected each number once", design().assign(region_number=1)
+        "1 .*in column 'region_number' of row 2; expected each number once", design().assign(region_number=1)
     )
     refused("the regions of a sentence one after the other", design().iloc[[0, 2, 1, 3]])
     refused(
@@ -442,4 +442,4 @@ def test_a_real_model_stumbles_over_the_garden_path(upstream, smollm2, tmp_path)
     )
     assert frame.loc["npz_obj/5 Verb", "score"] == pytest.approx(7.90, abs=0.05)
     assert frame.loc["npz_obj/1", "score"] == pytest.approx(22 / 24)
-    assert frame.loc["npz_obj/1 Start", "score"] == 0
+    assert frame.loc["npz_obj/1 Start", "score"] == pytest.approx(0, abs=1e-6)

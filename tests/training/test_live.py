@@ -94,7 +94,7 @@ def test_suites_with_options_of_their_own_and_groups(tmp_path):
     }
     assert (
         scores["agreement/tse"] > 0.9
-        and scores["tse/ew_lemmas"] > 800
+        and scores["agreement/ew_lemmas"] > 800
         and scores["minimal_pairs/accuracy"] == 1
     )
 
@@ -116,7 +116,7 @@ def test_bad_options_fail_before_any_training(options, said):
 
 
 def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_path):
-    with pytest.raises(TypeError, match="Linear failed on ids"):
+    with pytest.raises(TypeError, match="Linear failed on tensor"):
         evaluation.check(torch.nn.Linear(2, 2), fresh_model()[1])
     trainer = make_trainer(tmp_path)
     trainer.callback_handler.processing_class = None

@@ -220,10 +220,10 @@ def as_written(signature: Mapping[str, object]) -> Any:
 
 
 def differences(earlier: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what differs between two signatures: "limit was 20 and is not given".
+    """Yield what differs between two signatures: "limit was 20 and is not given"; of data, where nothing else does.
 
-    >>> [*differences({"limit": 20, "data": "a"}, {"data": "b"})]
-    ['limit was 20 and is not given', 'the data have changed']
+    >>> [*differences({"limit": 20, "data": "a"}, {"data": "b"})], [*differences({"data": "a"}, {"data": "b"})]
+    (['limit was 20 and is not given'], ['the data have changed'])
     """
     changed = [key for key in {**earlier, **current} if earlier.get(key) != current.get(key)]
     causes = [key for key in changed if key not in _HASHES] or changed

@@ -438,7 +438,7 @@ def check_numbers(
     for form, side in zip(FORMS, (1, -1), strict=True):
         evidence = pairs[form].str.lower().map(known).fillna(0) * sign * side
         expected = (
-            f"a {form[5:]} form for the number of its row ({names}), as the lemma list (--lemmas) has it"
+            f"the {form[5:]} form for the number of its row ({names}), as the lemma list (--lemmas) has it"
         )
         refuse(evidence < 0, pairs, title, form, expected)
         unknown &= evidence == 0

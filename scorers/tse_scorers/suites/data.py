@@ -99,7 +99,7 @@ def check(
 
     >>> check(pd.DataFrame({"label": [1, 2]}), "cola.csv", among={"label": (0, 1)})
     Traceback (most recent call last):
-    ValueError: cola.csv has 2 in column 'label' of row 2; expected 0 or 1.
+    ValueError: cola.csv holds 2 (int) in column 'label' of row 2; expected 0 or 1. Fix this column, or remove the row.
     """
     require_columns(frame, [*texts, *(among or {})], title)
     require_words(frame, texts, title)
