@@ -217,7 +217,7 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
     scorer = load_scorer("tiny-causal")
     with pytest.raises(ValueError, match=r"tokenizer .*no effect .*'tiny-causal'.*its own"):
         load_scorer("tiny-causal", tokenizer=scorer.tokenizer)
-    with pytest.raises(ValueError, match="dtype has no effect on a scorer.*load_scorer"):
+    with pytest.raises(ValueError, match=r"dtype has no effect on a scorer.*load_scorer"):
         tse_scorers.run(scorer, out=tmp_path, dtype="float64")
     with pytest.raises(TypeError, match=r"Got dtype=torch\.float64 \(dtype\); expected a text"):
         load_scorer("tiny-causal", dtype=torch.float64)
