@@ -347,10 +347,19 @@ def reproduce_job(
         from tse_scorers.papers.reproduce import reproduce
 
         found = reproduce(paper, out, models=["tiny-causal"], source=source() if source else None).table
-        names = [name for name in found if name not in ("published", "ours", "difference", "n")]
-        return {"reproduced": found.set_index(names).sort_index()}
+        return {"reproduced": reproduced(found)}
 
     return {"": job}
+
+
+def reproduced(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of a paper by names without the kind of group and set, which are written before or after them."""
+    table = table.rename(columns={"metric": "measure"})
+    kinds = table.pop("variation_set") if "variation_set" in table else pd.Series("1-6", table.index)
+    measure = table["measure"] + ("@" + kinds).where(kinds != "1-6", "")
+    table = table.assign(measure=measure, group=table["group"].str.replace(r"^\w+:", "", regex=True))
+    names = [name for name in table if name not in ("published", "ours", "difference", "n")]
+    return table.set_index(names).sort_index()
 
 
 def mapped(out: Path) -> Tables:
@@ -399,7 +408,8 @@ def live(out: Path) -> Tables:
     suites = [Agreement(groups=["Simple"])]
     scores = evaluate_live(model, tokenizer, suites)
     assert model.training
-    scores = {name: value for name, value in scores.items() if not name.endswith(("_se", "_lemmas"))}
+    kept = {name: value for name, value in scores.items() if not name.endswith(("_se", "_lemmas"))}
+    scores = {name.replace("agreement/", "tse/"): value for name, value in kept.items()}
     return {"live": pd.DataFrame({"score": pd.Series(scores, dtype=float).rename_axis("name")})}
 
 
@@ -516,6 +526,8 @@ def compare(job: str, exact: bool = False) -> list[str]:
     wrong = [f"{job}: no table {name}" for name in golden if name not in {n.replace(" ", "_") for n in found}]
     for name, table in found.items():
         expected = pd.read_parquet(path_of(job, name))
+        if name == "reproduced":
+            expected = reproduced(expected.reset_index())
         if name == "results":  # rows without any score are left out, and those of own columns are new
             expected = expected[expected["score"].notna()]
             levels = expected.index.get_level_values("level")

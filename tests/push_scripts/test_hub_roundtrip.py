@@ -248,8 +248,8 @@ def results(with_models, home) -> list[dict]:
     """The results of one run on the bundled models and on the same ones from the Hub."""
     out = home / "run"
     models = [part for name in NAMES for part in ("-m", name)]
-    options = ("-g", "Simple", "--limit", "9", "--no-report", "--out", str(out))
-    run(with_models, home, "-m", "tse_scorers", "run", *models, *options)
+    options = ("--groups", "Simple", "--limit", "9", "--no-report", "--out", str(out))
+    run(with_models, home, "-m", "tse_scorers", "run", "agreement", *models, *options)
     return json.loads((out / "results.json").read_text())["results"]
 
 
@@ -258,14 +258,7 @@ def results(with_models, home) -> list[dict]:
 def test_a_run_on_models_from_the_hub_gives_what_the_bundled_ones_give(results):
     rows: dict[str, list] = {}
     for row in results:
-        measure = (
-            row["group"],
-            row["metric"],
-            row.get("cutoff_side"),
-            row.get("cutoff"),
-            row["n"],
-            row["score"],
-        )
+        measure = (row["value"], row["measure"], row["n"], row["score"])
         rows.setdefault(row["model"].partition("@")[0].removeprefix("org/"), []).append(measure)
     assert set(rows) == set(ENGLISH)
     for measures in rows.values():

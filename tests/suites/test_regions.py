@@ -343,7 +343,7 @@ def test_several_suites_count_the_same_and_are_chosen_by_name_and_limit(tmp_path
     )
     criteria["criterion"] = criteria["suite"] + "/1"
     rows = {row["value"]: row for row in Regions.rows({"criteria": criteria})}
-    assert rows[""]["score"] == pytest.approx(1 / 3) and rows[""]["unit"] == "items (these suites)"
+    assert rows[""]["score"] == pytest.approx(1 / 3) and rows[""]["unit"] == "items"
 
 
 def test_an_infinite_surprisal_leaves_no_mean_and_is_counted(scored):

@@ -219,7 +219,7 @@ class Regions(Suite):
         names, weights = (items["suite"] + "/" + items["item"]).to_numpy(), weights_of(items)
         if level in (*cls.levels, *(measure.levels or ())) or items["suite"].nunique() < 2:
             return Units(names, "items", weights=weights)
-        return Units(names, "items (these suites)", None, items["suite"].to_numpy(), "strata", weights)
+        return Units(names, "items", None, items["suite"].to_numpy(), "strata", weights)
 
     @classmethod
     def estimate(
