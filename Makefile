@@ -18,7 +18,7 @@ test: $(VENV)/.installed-dev
 test-all: $(VENV)/.installed-dev
 	$(TESTS) $(PYTEST)
 
-FAST := tests/metrics tests/io tests/push_scripts tests/publishing tests/engine/test_plan.py tests/engine/test_trie.py
+FAST := tests/metrics tests/io tests/push_scripts tests/publishing
 # These start processes that import for seconds.
 FAST += $(addprefix --ignore=tests/push_scripts/test_, hub_revisions.py hub_roundtrip.py space.py)
 
