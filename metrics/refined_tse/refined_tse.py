@@ -135,6 +135,7 @@ class RefinedTSE(evaluate.Metric):
             raise ValueError(
                 f"The cut-offs are {tops} and {bottoms}; expected different fractions in (0, 1]."
             )
+        self._sides: list[str] | None = None  # whose masses the contexts so far have
         super().__init__(*args, **kwargs)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -171,13 +172,22 @@ class RefinedTSE(evaluate.Metric):
                 "Give one of the two: `predictions` (log-probabilities of the lemmas' forms), or `logits` with "
                 "`correct_ids` and `incorrect_ids`."
             )
+        sides = [[*MASSES]]
         if logits is not None:
             scores = _scores_of_logits(logits, correct_ids, incorrect_ids, swapped, self.cutoffs)
         else:
-            numbered = enumerate(predictions or ())
-            scores = np.array([_scores_of_prediction(*context, self.cutoffs) for context in numbered])
+            given = list(predictions or ())
+            scores = np.array([_scores_of_prediction(*context, self.cutoffs) for context in enumerate(given)])
+            sides = [_sides(context) for context in given]
         names = _names(groups, len(scores))
         if len(scores):
+            earlier = sides[0] if self._sides is None else self._sides
+            if any(of_context != earlier for of_context in sides):
+                raise ValueError(
+                    "These contexts have other masses (above, below) than those before. Give the same for all, "
+                    "or compute the scores of the earlier ones first."
+                )
+            self._sides = earlier
             super().add_batch(predictions=scores, groups=names)
 
     def compute(self, **contexts: Any) -> Summary:
@@ -188,6 +198,7 @@ class RefinedTSE(evaluate.Metric):
         if contexts:  # `evaluate.combine` gives references=None
             self.add_batch(**contexts)
         result: Summary = super().compute()
+        self._sides = None
         return result
 
     def _compute(self, predictions: Any, groups: Any) -> Summary:
@@ -269,9 +280,14 @@ def _scores_of_list(
     return scores
 
 
+def _sides(context: Context) -> list[str]:
+    """Return the sides whose masses a context has."""
+    return [side for side, mass in MASSES.items() if f"correct_{mass}" in context]
+
+
 def _scores_of_prediction(place: int, context: Context, cutoffs: Cutoffs) -> np.ndarray:
     """Check a context and score it; (width,)."""
-    sides = [side for side, mass in MASSES.items() if f"correct_{mass}" in context]
+    sides = _sides(context)
     keys = [form + of_side for of_side in ("", *(f"_{MASSES[side]}" for side in sides)) for form in FORMS]
     if not isinstance(context, Mapping) or set(context) != set(keys):
         raise ValueError(
@@ -371,10 +387,8 @@ def _of_scored(predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] |
         logprobs = [_checked(scored, name, (-np.inf, 0)) for name in VERBS]
         right = np.where(np.isnan(logprobs).any(axis=0), np.nan, is_correct(*logprobs))
         for name, rows in members.items():
-            of_group, n = (
-                result if name == ALL else result["groups"][name],
-                int((~np.isnan(right[rows])).sum()),
-            )
+            of_group = result if name == ALL else result["groups"][name]
+            n = int((~np.isnan(right[rows])).sum())
             tse = float(np.nanmean(right[rows])) if n else float("nan")
             of_group |= {"tse": tse, "n_pairs": n, "n_pairs_excluded": len(rows) - n}
     return result
@@ -428,32 +442,21 @@ def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cut
                 of_group = values[at, cutoffs.index((side, cutoff))]
                 scored = of_group[~np.isnan(of_group)]
                 score = float(scored.mean()) if scored.size else float("nan")
-                row = {
-                    "group": group,
-                    "metric": measure,
-                    "cutoff_side": side,
-                    "cutoff": cutoff,
-                    "score": score,
-                }
-                rows.append({**row, "n": scored.size, "n_excluded": len(at) - scored.size, **counts})
+                row = {"group": group, "metric": measure, "cutoff_side": side, "cutoff": cutoff}
+                row |= {"score": score, "n": scored.size, "n_excluded": len(at) - scored.size}
+                rows.append(row | counts)
                 if (side, cutoff) == WHOLE and measure in MEASURES:
                     groups[group] |= {measure: score}
                 if (side, cutoff) == WHOLE and measure == "mw":
                     groups[group] |= {"n_excluded": len(at) - scored.size}
     sides = {side: [p for of_side, p in known if of_side == side] for side in MASSES}
-    curves = {
-        side: {"cutoff": shares}
-        | {
-            measure: [
-                row["score"]
-                for row in rows
-                if (row["group"], row["cutoff_side"], row["metric"]) == (ALL, side, measure)
-            ]
-            for measure in measures
-        }
-        for side, shares in sides.items()
-        if min(shares, default=1) < 1
-    }
+    curves: dict[str, Any] = {}
+    for side, shares in sides.items():
+        if min(shares, default=1) < 1:
+            curves[side] = {"cutoff": shares, **{measure: [] for measure in measures}}
+    for row in rows:
+        if row["group"] == ALL and row["cutoff_side"] in curves:
+            curves[row["cutoff_side"]][row["metric"]].append(row["score"])
     signature = {"metric": "refined_tse", "version": VERSION, "n_contexts": len(members[ALL])}
     signature |= {f"cutoffs_{side}": shares for side, shares in sides.items()}
     return {**groups.pop(ALL), "groups": groups, "curves": curves, "rows": rows, "signature": signature}

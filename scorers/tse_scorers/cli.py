@@ -21,7 +21,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -74,10 +74,7 @@ class Loading(ModelOptions):
             arguments[key] = value
             with suppress(ValueError):
                 arguments[key] = json.loads(value)
-        others = {
-            option.name: getattr(self, option.name) for option in fields(self) if option.name != "model_arg"
-        }
-        return ModelOptions(**others, model_arg=arguments or None)
+        return ModelOptions(**vars(self) | {"model_arg": arguments or None})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +288,7 @@ def doctor(  # noqa: D417
     with terminal.waiting(f"Checking {scorer.name}"):
         import pandas as pd
 
+        from .io.files import write_text
         from .runs.doctor import diagnose
 
         findings = diagnose(scorer)
@@ -298,9 +296,7 @@ def doctor(  # noqa: D417
     terminal.table(pd.DataFrame(rows), scorer.name)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": rows}
-        json_file.write_text(
-            json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8"
-        )
+        write_text(json_file, json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n")
     return int(any(found.verdict == "failed" for found in findings))
 
 

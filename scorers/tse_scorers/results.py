@@ -121,10 +121,9 @@ class Results:
             name = table or next((name for name in ("items", "pairs") if name in record.tables), "")
             if name not in record.tables:
                 raise ValueError(f"There is no table {name!r}; expected one of {', '.join(record.tables)}.")
-            about = {key: value for key, value in record.identity.items() if key in IDENTITY}
             frame = record.tables[name].read()
-            frame = frame.rename(columns={key: f"item_{key}" for key in about})  # the suites of regions
-            parts.append(frame.assign(**about))
+            frame = frame.rename(columns={key: f"item_{key}" for key in IDENTITY})  # the suites of regions
+            parts.append(frame.assign(**record.identity))
         if not parts:
             raise ValueError(f"There are no results of the suite {suite!r}; there are {', '.join(suites)}.")
         whole = pd.concat(parts, ignore_index=True)

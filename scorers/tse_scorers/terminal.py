@@ -98,9 +98,8 @@ def table(frame: "pd.DataFrame", title: str = "") -> None:
         shown.add_column(Text(printable(str(name))), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in frame.itertuples(index=False):
         cells = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row)
-        shown.add_row(
-            *(Text(printable("" if cell == "nan" else cell)) for cell in cells)
-        )  # no markup in names
+        # No markup in names.
+        shown.add_row(*(Text(printable("" if cell == "nan" else cell)) for cell in cells))
     show(shown)
 
 

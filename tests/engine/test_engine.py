@@ -240,9 +240,8 @@ def test_a_model_that_must_run_whole_has_the_same_scores():
     model = copy.deepcopy(model)
     layer = model.lm_head
 
-    class Odd(
-        torch.nn.Module
-    ):  # adds the number of positions, which the layer sees only if it runs at all of them
+    # Adds the number of positions, which the layer sees only if it runs at all of them.
+    class Odd(torch.nn.Module):
         weight = layer.weight
 
         def forward(self, hidden):

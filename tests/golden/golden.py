@@ -557,9 +557,8 @@ def differing(old: pd.Series, new: pd.Series, job: str, table: str, exact: bool)
         first = f": {old[unequal].iloc[0]!r} is now {new[unequal].iloc[0]!r}" if unequal.any() else ""
         return f"{unequal.sum()} of {len(old)} differ{first}" if unequal.any() else ""
     is_double = job.endswith("float64") or job.startswith(("map", "compare"))
-    of_items = (
-        1e-5 if table.startswith("items") else 3e-6
-    )  # processors differ in last bits, which cut-offs enlarge
+    # Processors differ in last bits, which cut-offs enlarge.
+    of_items = 1e-5 if table.startswith("items") else 3e-6
     least = 1e-10 if is_double else 1e-9 if exact else 1e-4 if "logprob" in column else of_items
     if is_double and column != "n_units_effective":  # scores of contexts at cut-offs are stored in float32
         measures = (

@@ -125,9 +125,8 @@ def test_all_cutoffs_agree_with_the_literal_definitions(kind, vocabulary):
 def test_scores_from_masses_agree_with_the_literal_definitions(kind):
     """What a caller without logits comes with."""
     logits = random_logits(kind, 4, 300, seed=9).astype(np.float64)
-    ids = (
-        np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
-    )  # masses do not say which forms are equal
+    # Masses do not say which forms are equal.
+    ids = np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
     found = definitions.ranked_scores(*masses(logits, ids), CUTOFFS)
     np.testing.assert_allclose(np.stack(found[:3]), literal(logits, ids), rtol=0, atol=1e-9, equal_nan=True)
 
@@ -318,9 +317,8 @@ def test_swapping_correct_and_incorrect_gives_one_minus_the_score(logits, ids):
 def test_the_covered_mass_grows_with_the_cutoff_and_scores_are_shares(logits, ids):
     ew, mw, covered = scores_of(logits, ids)
     top, bottom = covered[:, : len(TOP)], covered[:, len(TOP) :]
-    assert np.all(np.diff(top) >= -1e-12) and np.all(
-        np.diff(bottom) <= 1e-12
-    )  # these are listed from the largest
+    # These are listed from the largest.
+    assert np.all(np.diff(top) >= -1e-12) and np.all(np.diff(bottom) <= 1e-12)
     probabilities = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     np.testing.assert_allclose(top[:, -1], probabilities[:, np.unique(ids)].sum(1), atol=1e-12)
     for ratio in (ew, mw):
@@ -575,8 +573,14 @@ def test_arrays_of_another_shape_or_type_are_refused(metric, arguments):
         metric.compute(**usual | arguments)
 
 
-def test_some_contexts_may_have_no_group(metric):
+def test_contexts_with_and_without_masses_do_not_mix_but_some_may_have_no_group(metric):
     metric.add_batch(predictions=[ONE])
+    for others in (
+        {"logits": np.zeros((1, 5), np.float32), "correct_ids": [0], "incorrect_ids": [1]},
+        {"predictions": [ONE, ONE | {"correct_above": [0.0], "incorrect_above": [0.5]}]},
+    ):
+        with pytest.raises(ValueError, match="other masses"):
+            metric.add_batch(**others)
     metric.add_batch(predictions=[ONE], groups=["a"])
     result = metric.compute(predictions=[ONE])
     assert result["n_contexts"] == 3 and result["groups"]["a"]["n_contexts"] == 1

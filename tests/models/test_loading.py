@@ -4,6 +4,7 @@ import json
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from hub_fixtures import read_from
@@ -220,7 +221,7 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
         tse_scorers.run(scorer, out=tmp_path, dtype="float64")
     with pytest.raises(TypeError, match=r"dtype is torch\.float64 \(dtype\); expected a text"):
         load_scorer("tiny-causal", dtype=torch.float64)
-    assert load_scorer("tiny-causal", batch_tokens=64).batch_tokens == 64
+    assert load_scorer("tiny-causal", batch_tokens=np.int64(64), dtype=None).batch_tokens == 64
 
 
 def test_revisions_on_the_hub_are_its_branches_and_tags(monkeypatch):

@@ -149,7 +149,7 @@ def test_the_command_names_options_as_they_are_written(tmp_path):
     asked = ["doctor", str(tmp_path / "bert"), "--kind", "causal", "--json", str(file)]
     assert tse(*asked)[0] == 1
     refused = [f["found"] for f in json.loads(file.read_text())["findings"] if f["verdict"] == "failed"]
-    assert "each token attends to the tokens after it" in refused[0] and "masked" in refused[0]
+    assert "Load it as a masked model (kind='masked'), in a command with --kind masked." in refused[0]
 
 
 def test_ids_that_the_tokenizer_lacks_are_said_and_many_are_refused(tmp_path):

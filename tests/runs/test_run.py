@@ -1,4 +1,4 @@
-"""A run goes on where it stopped, whoever does which part of it, and refuses to mix scores."""
+"""A run goes on where it stopped, in one process or several, and refuses to mix scores."""
 
 import json
 import os

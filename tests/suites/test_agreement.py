@@ -556,9 +556,8 @@ def test_the_interval_of_ew_is_that_of_the_long_table():
         expected.n_units,
         n,
     )
-    assert (row["se"], row["ci_low"]) == pytest.approx(
-        (expected.se, expected.low), rel=0.03
-    )  # of means of cells
+    # Of means of cells.
+    assert (row["se"], row["ci_low"]) == pytest.approx((expected.se, expected.low), rel=0.03)
 
 
 def test_a_limited_run_stands_for_the_whole(shipped):
@@ -576,9 +575,8 @@ def test_a_limited_run_stands_for_the_whole(shipped):
     limited, whole = Agreement(limit=3).items, shipped.drop_duplicates("prefix")["group"].value_counts()
     prefixes = limited.drop_duplicates("prefix")
     assert prefixes.groupby("group")["stands_for"].sum().to_dict() == pytest.approx(whole.to_dict())
-    assert (
-        len(limited) == shipped["prefix"].isin(prefixes["prefix"]).sum()
-    )  # prefixes keep all of their pairs
+    # Prefixes keep all of their pairs.
+    assert len(limited) == shipped["prefix"].isin(prefixes["prefix"]).sum()
 
 
 def test_models_with_other_lemmas_and_contexts_are_paired_up():

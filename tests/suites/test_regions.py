@@ -155,9 +155,8 @@ def test_a_space_that_is_a_token_counts_in_the_region_after_it():
     found = score_regions(
         scorer, Regions(data=[{"item": 1, "condition": "a", "text": part} for part in parts]).items
     )
-    edges = (
-        np.cumsum([0, *(len(part) + (part != "") for part in parts)])[:-1] - 1
-    )  # each after the space before it
+    # Each after the space before it.
+    edges = np.cumsum([0, *(len(part) + (part != "") for part in parts)])[:-1] - 1
     (tokens,) = scorer.token_logprobs([" ".join(filter(None, parts))])
     owner = [max(n for n, part in enumerate(parts) if part and edges[n] <= start) for start in tokens.starts]
     sums = np.bincount(owner, -tokens.logprobs / math.log(2), len(parts))

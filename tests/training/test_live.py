@@ -210,9 +210,8 @@ def test_early_stopping_and_the_best_model_follow_a_score(tmp_path):
     stopping = EarlyStoppingCallback(early_stopping_patience=1)
     trainer = train(tmp_path / "stopped", stopping, syntax=NeverBetter(budget=PAIRS), **options)
     assert trainer.state.global_step == 2 and trainer.state.best_model_checkpoint.endswith("checkpoint-1")
-    syntax = SyntaxEvaluationCallback(
-        every_n_steps=3, budget=PAIRS
-    )  # scored at each evaluation, as it decides
+    # Scored at each evaluation, as it decides.
+    syntax = SyntaxEvaluationCallback(every_n_steps=3, budget=PAIRS)
     trainer = train(tmp_path / "best", syntax=syntax, **options)
     scores = dict(logged(trainer, "eval_agreement/ew"))
     best = max(scores, key=scores.get)
@@ -324,7 +323,7 @@ def test_attention_that_refuses_float32_is_scored_under_the_trainings_autocast(e
     with torch.autocast("cpu", dtype=torch.bfloat16):
         with pytest.warns(UserWarning, match="refuses float32"):
             found = evaluate_live(clean, tokenizer, budget=PAIRS)
-        refuse_float32(clean, "the cache has another shape")  # another error is not taken for it
+        refuse_float32(clean, "the cache has another shape")  # another error stays an error
         with pytest.raises(RuntimeError, match="another shape"):
             evaluation(clean, tokenizer)
     assert found == last(trainer, found) and found == pytest.approx(exact, abs=0.1)

@@ -80,9 +80,8 @@ class Forward:
             ids: vocabulary ids; with a group, -1 stands for the total probability of the group.
             group: (vocabulary,) True for the ids of the group.
         """
-        hidden = self._with_hidden(batch, lambda states: states[:1, :1])[
-            1
-        ]  # the layer has nothing else to do
+        # The layer has nothing else to do.
+        hidden = self._with_hidden(batch, lambda states: states[:1, :1])[1]
         return _by_block(hidden, self._output_layer, rows, ids, group)
 
     def _logits(self, batch: Batch) -> Tensor:

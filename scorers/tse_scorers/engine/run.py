@@ -152,9 +152,8 @@ def token_budget(forward: Forward) -> int:
     """
     width = getattr(forward.model.config.get_text_config(), "hidden_size", None) or 1024
     if forward.device.type == "cuda" and not forward.sharded:
-        _, whole = torch.cuda.mem_get_info(
-            forward.device
-        )  # not what is free: batches would change between runs
+        # Not what is free: batches would change between runs.
+        _, whole = torch.cuda.mem_get_info(forward.device)
         return int(np.clip(whole // (160 * width * forward.dtype.itemsize), 1024, 65536))
     return int(np.clip(2**20 // width, 1024, 4096))
 

@@ -247,6 +247,5 @@ def _shown(value: object) -> str:
     if value is None:
         return "not given"
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return printable(
-        shown if len(shown) < 50 else f"…{shown[-49:]}"
-    )  # the end of a path says more than its start
+    # The end of a path says more than its start.
+    return printable(shown if len(shown) < 50 else f"…{shown[-49:]}")

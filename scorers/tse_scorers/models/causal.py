@@ -139,10 +139,10 @@ class CausalScorer(PretrainedScorer):
         """Raise ValueError where tokens attend to those after them."""
         if sees_what_follows(forward):
             raise ValueError(
-                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give "
-                f"the probability of a sentence. Load it as a masked model (kind='masked'). If "
-                "it can also be a decoder, set is_decoder in its configuration. (8-bit layers of bitsandbytes look at "
-                "all tokens of a batch too: use 4 bits.)"
+                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
+                "probability of a sentence. Load it as a masked model (kind='masked'), in a command with "
+                "--kind masked. If it can also be a decoder, set is_decoder in its configuration. (8-bit layers of "
+                "bitsandbytes look at all tokens of a batch too: use 4 bits.)"
             )
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:

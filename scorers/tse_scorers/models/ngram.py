@@ -231,7 +231,7 @@ class KenlmScorer(NgramScorer):
 
     A word outside the vocabulary gets the file's `<unk>`; without one, KenLM uses a log10 probability of -100. A binary
     file is mapped into memory without checks, so load only files that you trust. The file does not record how its
-    training text was split and cased; many unknown words show that it was done otherwise than here.
+    training text was split and cased; many unknown words are a sign that this was done in another way.
 
     Args:
         path: an ARPA file (`.arpa`, `.arpa.gz`) or a KenLM binary.

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from ..io.suggestions import did_you_mean, unknown_name
 
 ModelKind = Literal["masked", "causal", "seq2seq"]
@@ -93,15 +95,21 @@ class ModelOptions:
         if not one_of_several:
             raise ValueError(f"{unused[0]} has no effect on {model}, {described}; remove it.")
         warnings.warn(f"{' and '.join(unused)} without effect on {model}, {described}.", stacklevel=2)
-        defaults: dict[str, Any] = {option.name: option.default for option in fields(self)}
-        return replace(self, **{name: defaults[name] for name in unused})
+        return replace(self, **dict.fromkeys(unused))  # type: ignore[arg-type]
 
 
 def check_options(options: Any) -> None:
-    """Raise TypeError or ValueError where a field of a dataclass has a value that its annotation does not allow."""
+    """Raise TypeError or ValueError where a field of a frozen dataclass has a value that its annotation does not allow.
+
+    None becomes the default, what numpy has Python's, a tuple a list, so that equal options have one signature.
+    """
     hints = get_type_hints(type(options))
     for option in fields(options):
-        check_value(option.name, getattr(options, option.name), hints[option.name])
+        value = getattr(options, option.name)
+        value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+        value = option.default if value is None else list(value) if isinstance(value, tuple) else value
+        object.__setattr__(options, option.name, value)
+        check_value(option.name, value, hints[option.name])
 
 
 def check_value(name: str, value: Any, hint: Any) -> None:
@@ -113,8 +121,7 @@ def check_value(name: str, value: Any, hint: Any) -> None:
     Traceback (most recent call last):
     TypeError: limit is False (bool); expected a whole number.
     """
-    kinds = get_args(hint) if get_origin(hint) not in (Literal, list) else (hint,)
-    kinds = kinds or (hint,)
+    kinds = (get_args(hint) if get_origin(hint) not in (Literal, list) else ()) or (hint,)
     if Any in kinds or (value is None and type(None) in kinds):
         return
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]

@@ -130,11 +130,12 @@ def svg(plot: Plot) -> str:
     with style():  # `savefig` would draw twice
         FigureCanvasSVG(draw(plot, PAGE)).print_svg(drawn, metadata={"Date": None})
     text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
+    # A figure has its own style sheet: it cannot see the page's.
     dark = (
         "<style>text, tspan { font-family: system-ui, sans-serif !important; } "
         f":root {{ --ink: {INK}; --rule: {RULE}; }} "
         "@media (prefers-color-scheme: dark) { :root { --ink: #c3cad1; --rule: #333a41; } }</style>"
-    )  # a figure has its own style sheet: it cannot see the page's
+    )
     return re.sub(r"(<svg[^>]*>)", lambda start: start[1] + dark, text, count=1)
 
 

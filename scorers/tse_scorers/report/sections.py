@@ -45,9 +45,8 @@ def _section(
     records = {system: every[system] for system in ours["system"].unique()}
     paper, own = paper_of(suite), {level for record in records.values() for level in record.facts["levels"]}
     lines, n_groups = headlines(rows), rows.groupby("level")["value"].transform("nunique")
-    of_groups = rows[
-        (rows["level"].eq(ALL) | n_groups.gt(1)) & ~rows["level"].isin(own)
-    ]  # a single one is everything
+    # A single one is everything.
+    of_groups = rows[(rows["level"].eq(ALL) | n_groups.gt(1)) & ~rows["level"].isin(own)]
     shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
     measure = shown[0] if shown else suite.leading()
     items = _items(suite, measure, records)

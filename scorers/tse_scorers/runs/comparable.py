@@ -61,9 +61,8 @@ def scored_part(record: Record) -> str:
     options = record.options
     parts = [f"at most {options['limit']} items of each group"] if options.get("limit") else []
     parts += [f"only {', '.join(options['groups'])}"] if options.get("groups") else []
-    own_list = not re.fullmatch(
-        r"\w*", str(options.get("lemmas", ""))
-    )  # a file or a table, not a name of ours
+    # A file or a table, not a name of ours.
+    own_list = not re.fullmatch(r"\w*", str(options.get("lemmas", "")))
     return ", ".join([*parts, *(["own list of verbs"] if own_list else [])])
 
 

@@ -288,9 +288,8 @@ class Agreement(Suite):
             name, labels, strata = "groups", items["group"].to_numpy(), np.zeros(len(items), int)
         else:
             name, labels = "subject nouns" if is_released else "left contexts", items["subject"].to_numpy()
-        is_crossed = (
-            measure.name == "ew" and items["opening"].nunique() == 1
-        )  # else there are two lists of lemmas
+        # Else there are two lists of lemmas.
+        is_crossed = measure.name == "ew" and items["opening"].nunique() == 1
         name += " x verbs" if measure.name == "tse" else " x lemmas" if is_crossed else ""
         crossed = items["verb"].to_numpy() if measure.name == "tse" else None
         return Units(labels, name, crossed, strata, weights=weights_of(items))
@@ -537,9 +536,8 @@ def by_lemma(
     ends, values = np.flatnonzero(np.diff(codes[order])) + 1, []
     for right in matrices:
         rows = right[order] if weights is None else right[order] * weights[order, None]
-        sums = [
-            block.sum(axis=0, dtype=float) for block in np.split(rows, ends)
-        ]  # ten times as fast as reduceat
+        # Ten times as fast as reduceat.
+        sums = [block.sum(axis=0, dtype=float) for block in np.split(rows, ends)]
         values.append((np.stack(sums) / sizes[:, None]).ravel())
     labels, strata, conditions = (np.repeat(cells.get_level_values(of), n_lemmas) for of in range(3))
     lemmas = np.tile(np.arange(n_lemmas), len(cells))

@@ -357,9 +357,8 @@ class Suite(ABC):
 
     def asked(self) -> Row:
         """Return what is asked, known before any model is loaded: the suite, its options, the content of the data."""
-        options = {
-            name: value for name, value in self.given.items() if name != "source"
-        }  # its content is hashed
+        # Its content is hashed.
+        options = {name: value for name, value in self.given.items() if name != "source"}
         about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": options}
         return {**about, "n_items": len(self.items), "data": fingerprint(self.items)}
 
@@ -418,10 +417,11 @@ class Suite(ABC):
         items = self.items.sort_values([*self.order, ROW], kind="stable") if self.order else self.items
         n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), at_least)
         whole = pd.factorize(self.wholes(items))[0]
+        # Parts of a whole together.
         items, whole = (
             items.iloc[np.argsort(whole, kind="stable")],
             np.sort(whole),
-        )  # parts of a whole together
+        )
         starts = np.flatnonzero(np.diff(whole, prepend=-1))
         cuts = np.searchsorted(starts, np.linspace(0, len(items), n + 1)[1:-1])
         edges = [*np.unique([0, *starts[np.minimum(cuts, len(starts) - 1)]]), len(items)]

@@ -67,9 +67,8 @@ def columns_of(data: Any) -> list[str]:
         path = Path(data)
         path = tables_in(path)[0]
         if path.suffix == ".json" and path.is_file() and (text := read_text(path)).lstrip().startswith("{"):
-            with suppress(
-                ValueError, RecursionError
-            ):  # what is wrong with it is said by the suite that reads it
+            # What is wrong with it is said by the suite that reads it.
+            with suppress(ValueError, RecursionError):
                 return [str(key) for key in json.loads(text)]
         data = path
     return [str(column) for column in read(data).columns]
@@ -128,9 +127,8 @@ def warn_of_white_space(frame: pd.DataFrame, columns: Sequence[str], pattern: st
     """Warn of rows with white space that changes scores."""
     odd = np.zeros(len(frame), dtype=bool)
     for column in columns:
-        codes, different = pd.factorize(
-            frame[column].astype(str)
-        )  # equal texts, which are many, are searched once
+        # Equal texts, which are many, are searched once.
+        codes, different = pd.factorize(frame[column].astype(str))
         odd |= pd.Series(different, dtype=object).str.contains(pattern).to_numpy(dtype=bool)[codes]
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
     what = "rows with white space other than one space between words"

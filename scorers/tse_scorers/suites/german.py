@@ -148,9 +148,8 @@ class German(Suite):
         about = sentences.drop(columns=["logprob", "n_tokens", ROW], errors="ignore").rename(
             columns={"cases": "case_order"}
         )
-        sets = sets.merge(
-            about, on=["template", "positions", "case_order"]
-        )  # what the user says of the right clause
+        # What the user says of the right clause.
+        sets = sets.merge(about, on=["template", "positions", "case_order"])
         return sets.assign(cell=sets["case_order"] + "|" + sets["role"])
 
     @classmethod

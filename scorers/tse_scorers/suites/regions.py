@@ -362,11 +362,12 @@ def region_sums(regions: Iterable[str], tokens: ScoredTokens) -> NDArray[np.floa
     filled = np.flatnonzero(lengths)
     ends = np.cumsum(lengths[filled] + 1) - 1
     place = part_of_token(ends, tokens.starts + 1)
+    # Beyond the space: straddles.
     columns = (
         np.ones(len(place)),
         tokens.ends > ends[place] + 1,
         tokens.logprobs,
-    )  # beyond the space: straddles
+    )
     return np.stack([np.bincount(filled[place], of, len(lengths)) for of in columns], axis=1)
 
 

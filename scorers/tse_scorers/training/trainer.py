@@ -98,9 +98,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
             found = self._evaluation(event["model"], self._tokenizer_of(event), shared=True)
             self._step_scores = {f"eval_{key}": score for key, score in found.items()}
             self._step_scores["eval_syntax_runtime"] = round(time.perf_counter() - start, 4)
-            due = (
-                control.should_log
-            )  # Trainer.log resets it, but this step's loss may still have to be logged
+            # Trainer.log resets it, but this step's loss may still have to be logged.
+            due = control.should_log
             self._trainer.log(dict(self._step_scores))
             control.should_log, self._scored_step = due, state.global_step
         return self._step_scores
