@@ -76,18 +76,8 @@ def test_a_folder_has_tables_a_record_and_results(undisturbed):
     assert record["signature"]["version"] == tse_scorers.__version__
     rows = json.loads((undisturbed / "results.json").read_text())["results"]
     assert rows == record["rows"]
-    assert {
-        "suite",
-        "dataset",
-        "config",
-        "model",
-        "revision",
-        "level",
-        "value",
-        "measure",
-        "score",
-        "n",
-    } <= rows[0].keys()
+    names = "suite dataset config model revision level value measure score n"
+    assert {*names.split()} <= rows[0].keys()
     assert Results.load(undisturbed).frame["score"].tolist() == [row["score"] for row in rows]
 
 

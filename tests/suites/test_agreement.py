@@ -415,6 +415,11 @@ def test_of_right_pairs_nothing_is_said():
     assert len(Agreement(groups=["Simple"], lemmas="clean").items) == 140
 
 
+def test_equal_options_of_other_types_ask_the_same():
+    usual = Agreement(groups=["Simple"], limit=3)
+    assert Agreement(groups=("Simple",), limit=np.int64(3)).asked() == usual.asked()
+
+
 def test_unverified_pairs_may_be_allowed():
     other = suite_of(RIGHT.assign(form_correct="zibs", form_incorrect="zib"), allow_unverified=True)
     with pytest.warns(DataWarning, match="not in the lemma list: 3"):

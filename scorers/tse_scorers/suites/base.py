@@ -357,7 +357,7 @@ class Suite(ABC):
 
     def asked(self) -> Row:
         """Return what is asked, known before any model is loaded: the suite, its options, the content of the data."""
-        # Its content is hashed.
+        # The content of `source` is hashed.
         options = {name: value for name, value in self.given.items() if name != "source"}
         about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": options}
         return {**about, "n_items": len(self.items), "data": fingerprint(self.items)}
