@@ -32,7 +32,7 @@ CEILINGS = {  # room: (lines, where they shall be)
     "examples": (607, 400),  # with tasks of lm-eval, in place of `exporting`, and a suite of one's own
     "docs": (91, 400),
     ".ci": (102, 100),
-    "tests": (18_246, 18_000),
+    "tests": (18_248, 18_000),
 }
 OTHER_TEXT = (148, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""
