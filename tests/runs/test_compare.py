@@ -289,7 +289,6 @@ def test_there_is_one_notice_for_each_cause(tmp_path, monkeypatch):
     ]
     assert all_notices(Results(records)) == [
         "Part of the data (at most 5 items of each group): b, c. Not comparable with published numbers.",
-        "Own data (ours): g. Not comparable with published numbers.",
         "f was run with a different --pll than a and 2 more; do not compare their scores.",
         "g was run on a different data set than a and 2 more; do not compare their scores.",
     ]
@@ -312,7 +311,6 @@ def test_the_command_prints_sentences_and_writes_json(three, tmp_path):
     for text in (
         "known by kind x place: interactions", "known: square-and-add interval over 12 items.",
         "known, models: 2 of 2 differ (p below 0.05 after Holm's adjustment of 2 tests).",
-        "Own data (own): all, abc, a. Not comparable with published numbers.",
     ):  # fmt: skip
         assert text in done.stdout, done.stdout
     rows = json.loads(file.read_text())

@@ -71,3 +71,11 @@ def test_the_report_draws_the_curve(out):
 def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):
     said = refused("run", *OPTIONS, "-m", checkpoints, "--revisions", "epoch*", "--out", tmp_path)
     assert "epoch*" in said and "step16" in said
+
+
+def test_two_checkpoints_with_the_same_weights_are_noticed(checkpoints, out):
+    shutil.copytree(checkpoints / "step64", checkpoints / "step128")
+    code, said = tse("run", *OPTIONS, "-m", checkpoints, "--revisions", "step*", "--out", out)
+    twice = "training@step64, training@step128 have the same score on every item"
+    assert code == 0 and " ".join(said.split()).count(twice) == 1
+    assert twice in (out / "report.html").read_text(encoding="utf-8")

@@ -4,10 +4,13 @@ Scores compare over the same data, lemma list and options of the suite, with the
 precision, device and versions may differ: they are the models', or change scores by noise only.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from ..io.store import Record
 from ..suites import find_suite
@@ -75,17 +78,19 @@ def is_own(record: Record) -> bool:
 def notices(systems: Mapping[str, Record]) -> list[str]:
     """Say which systems of one suite and data compare neither with published numbers nor with most of the others.
 
-    There is one sentence for each cause: a part of the data, own data, or another way of running.
+    There is one sentence for each cause: a part of the data, another way of running, revisions that are alike.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for system, record in systems.items():
-        part, own = scored_part(record), is_own(record)
-        if part or own:
-            whole = f"Own data ({record.signature['config']})"
-            cause = f"Part of {'your own' if own else 'the'} data ({part})" if part else whole
-            found.setdefault(cause, []).append(system)
+        if part := scored_part(record):
+            warning = "" if is_own(record) else " Not comparable with published numbers."
+            found.setdefault((part, warning), []).append(system)
     sentences = [
-        f"{cause}: {listed(names)}. Not comparable with published numbers." for cause, names in found.items()
+        f"Part of the data ({part}): {listed(names)}.{warning}" for (part, warning), names in found.items()
+    ]
+    sentences += [
+        f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
+        for names in same_revisions(systems)
     ]
     kinds: list[list[str]] = []  # systems that compare with each other
     for system, record in systems.items():
@@ -100,6 +105,26 @@ def notices(systems: Mapping[str, Record]) -> list[str]:
         if reasons:
             unlike.setdefault(tuple(reasons), []).extend(kind)
     return [*sentences, *(run_otherwise(names, of, listed(most, 1)) for of, names in unlike.items())]
+
+
+def same_revisions(systems: Mapping[str, Record]) -> list[list[str]]:
+    """Return the revisions of one model that score every item alike, which branches with the same weights do."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for system, record in systems.items():
+        scores = json.dumps(
+            [(row["level"], row["value"], row["measure"], row.get("score")) for row in record.rows]
+        )
+        alike.setdefault((record.signature["model"], scores), []).append(system)
+    found = []
+    for names in (names for names in alike.values() if len(names) > 1):
+        first = systems[names[0]].read()
+        same = [name for name in names if _equal(systems[name].read(), first)]
+        found += [same] if len(same) > 1 else []
+    return found
+
+
+def _equal(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFrame]) -> bool:
+    return one.keys() == other.keys() and all(table.equals(other[name]) for name, table in one.items())
 
 
 def all_notices(results: "Results") -> list[str]:
