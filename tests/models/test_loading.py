@@ -7,9 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from hub_fixtures import read_from
-from loopback_hub import LoopbackHub
-from loopback_store import Blob
+from loopback_hub import LoopbackHub, read_from
 from tiny import tiny_model
 from transformers import AutoModel
 
@@ -169,16 +167,16 @@ def test_names_that_the_hub_does_not_know_offline(name, monkeypatch):
 
 def test_revision_of_a_model_on_the_hub_is_its_commit(gpt2, tmp_path, monkeypatch):
     """By the branch's name alone, scores of the weights that it held before were taken for those it holds now."""
-    files = {path.name: Blob(path.read_bytes()) for path in gpt2.iterdir()}
+    files = {path.name: path.read_bytes() for path in gpt2.iterdir()}
     with LoopbackHub() as hub:
         read_from(hub, tmp_path / "cache", monkeypatch)
-        repo = hub.content.create("models", "org/model")
-        first = repo.commit(files, "first").oid
+        repo = hub.create("models", "org/model")
+        first = repo.commit(files)
         repo.tags["v1"] = first
         for name in ("org/model", "org/model@main", "org/model@v1", f"org/model@{first}"):
             assert load_scorer(name).signature["revision"] == first
-        config = json.loads(files["config.json"].content) | {"layer_norm_epsilon": 0.5}
-        second = repo.commit(files | {"config.json": Blob(json.dumps(config).encode())}, "second").oid
+        config = json.loads(files["config.json"]) | {"layer_norm_epsilon": 0.5}
+        second = repo.commit(files | {"config.json": json.dumps(config).encode()})
         moved = load_scorer("org/model@main")
         assert moved.signature["revision"] == second != first
         assert moved.model.config.layer_norm_epsilon == 0.5
@@ -229,9 +227,9 @@ def test_revisions_on_the_hub_are_its_branches_and_tags(monkeypatch):
     with LoopbackHub() as hub:
         monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", hub.url)
         monkeypatch.setattr("huggingface_hub.utils._http.time", SimpleNamespace(sleep=lambda seconds: None))
-        repo = hub.content.create("models", "org/pythia")
+        repo = hub.create("models", "org/pythia")
         for step in (1000, 64, 512):
-            repo.branches[f"step{step}"] = repo.commit({"config.json": Blob(b"{}")}, "A step").oid
+            repo.branches[f"step{step}"] = repo.commit({"config.json": b"{}"})
         repo.tags["step2"] = repo.branches["step64"]
         found = expand("org/pythia", "step*")
         assert [each.name for each in found] == ["step2", "step64", "step512", "step1000"]

@@ -83,7 +83,7 @@ def test_a_token_is_in_no_file_and_no_message(tmp_path):
     from loopback_hub import LoopbackHub
 
     with LoopbackHub() as hub:
-        hub.content.create("models", "org/tiny")
+        hub.create("models", "org/tiny")
         endpoint = {"HF_ENDPOINT": hub.url}
         out = str(tmp_path / "out")
         commands = [

@@ -1,58 +1,76 @@
-"""A Hub on this machine: enough of the Hub's HTTP API for the real clients, with faults on demand.
+"""A Hub on this machine: as much of its HTTP API as the real clients need to push and load.
 
-As a context manager it runs in a thread of the test (`with LoopbackHub() as hub: … hub.url`); as a script in
-a process of its own:
+    with LoopbackHub() as hub: …    # clients find it by `hub.environment(home)`, this process by `read_from`
 
-    python tests/loopback_hub.py [--port 8000] [--fault KIND:METHOD:PATTERN[:TIMES] …]
-
-Point the clients at it with `HF_ENDPOINT` before they are imported, and set `HF_HUB_DISABLE_XET=1`: large
-files go through Git LFS, there is no xet storage here. Nor is there a dataset viewer.
-
-Read `loopback_store.py` (what it holds), `loopback_api.py` (its endpoints), then this file (HTTP, faults).
+Object ids are git's, because the clients compare them with what they compute. Large files go through Git LFS.
 """
 
-import argparse
-import fnmatch
+import base64
 import json
 import re
-import socket
-import struct
 import threading
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha1, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from loopback_api import WRITE_TOKEN, Call
-from loopback_store import Commit, Content, HubError, Repo
+import pytest
+from huggingface_hub import constants
+
+TOKEN = "hf_writer"
+Files = dict[str, bytes]
+
+
+def is_large(path: str) -> bool:
+    return path.endswith((".parquet", ".safetensors"))
 
 
 @dataclass
-class Fault:
-    """Something to go wrong: an HTTP status, or `reset`, `lost`, `truncate`, `slow`.
+class Repo:
+    """A repository: the files of each commit, and what its branches and tags name."""
 
-    `reset` cuts the connection before the request is served, `lost` after it (the work is done, the answer
-    never arrives), `truncate` in the middle of the answer's body; `slow` waits before it serves.
-    """
+    commits: dict[str, Files] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
 
-    kind: str
-    method: str
-    pattern: str
-    times: int = 1
-    seconds: float = 0.5
+    def commit(self, files: Files, branch: str = "main") -> str:
+        """Make the files the content of a branch, and return the commit's id."""
+        about = [len(self.commits), *((path, oid(path, files[path])) for path in sorted(files))]
+        commit = sha1(json.dumps(about).encode()).hexdigest()
+        self.commits[commit], self.branches[branch] = dict(files), commit
+        return commit
+
+    def at(self, revision: str) -> str:
+        commit = self.branches.get(revision) or self.tags.get(revision) or revision
+        if commit not in self.commits:
+            raise LookupError("RevisionNotFound")
+        return commit
+
+
+def oid(path: str, content: bytes) -> str:
+    """Return git's id of a file, of a large one that of its pointer."""
+    if is_large(path):
+        digest, size = sha256(content).hexdigest(), len(content)
+        content = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {size}\n".encode()
+    return sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def entry(path: str, content: bytes) -> dict:
+    about = {"type": "file", "path": path, "size": len(content), "oid": oid(path, content)}
+    lfs = {"oid": sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
+    return about | ({"lfs": lfs} if is_large(path) else {})
 
 
 class LoopbackHub:
-    """The Hub: its content, the faults to inject, and a log of `(method, path, status)`."""
+    """The Hub: its repositories by kind (`models`, `datasets`, `spaces`) and id; of requests method, path, status."""
 
-    def __init__(self, port: int = 0):
-        self.content = Content()
-        self.faults: list[Fault] = []
+    def __init__(self) -> None:
+        self.repos: dict[tuple[str, str], Repo] = {}
+        self.large: dict[str, bytes] = {}
         self.log: list[tuple[str, str, int]] = []
-        self.lock = threading.RLock()
-        handler = type("BoundHandler", (Handler,), {"hub": self})
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        handler = type("Bound", (Handler,), {"hub": self})
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
@@ -60,138 +78,182 @@ class LoopbackHub:
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.server.shutdown()
         self.server.server_close()
 
-    def environment(self, home: Path | str, token: str | None = WRITE_TOKEN) -> dict[str, str]:
-        """Environment variables for a client process with caches of its own under `home`."""
-        variables = {
-            "HF_ENDPOINT": self.url,
-            "HF_HOME": str(home),
-            "HF_HUB_DISABLE_XET": "1",
-            "HF_HUB_DISABLE_TELEMETRY": "1",
-            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
-            "NO_PROXY": "127.0.0.1,localhost",
-        }
-        return variables if token is None else variables | {"HF_TOKEN": token}
+    def create(self, kind: str, name: str) -> Repo:
+        repo = self.repos[kind, name] = Repo()
+        repo.commit({".gitattributes": b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"})
+        return repo
 
-    def fault(self, kind: str, pattern: str, method: str = "*", times: int = 1, seconds: float = 0.5) -> None:
-        """Let the next `times` requests that match fail in the given way."""
-        self.faults.append(Fault(str(kind), method, pattern, times, seconds))
-
-    def writes(self) -> list[tuple[str, str, int]]:
-        """The logged requests that create or change something."""
-        changing = re.compile(r"/api/repos/create|/commit/|/tag/|/branch/|/lfs/[0-9a-f]{64}$")
-        return [entry for entry in self.log if entry[0] != "GET" and changing.search(entry[1])]
-
-    def repo(self, kind: str, name: str) -> Repo:
-        """A repository, without asking who wants it; kind is `models`, `datasets` or `spaces`."""
-        return self.content.repos[kind, name]
-
-    def head(self, kind: str, name: str) -> Commit:
-        """What the branch main of a repository is at."""
-        return self.repo(kind, name).at("main")
+    def environment(self, home: Path, token: str | None = TOKEN) -> dict[str, str]:
+        """Return the variables of a client process with caches of its own."""
+        variables = {"HF_ENDPOINT": self.url, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
+        variables |= {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "NO_PROXY": "127.0.0.1,localhost"}
+        return variables | ({"HF_TOKEN": token} if token else {})
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request: find a fault, find the route, answer."""
+    """One request."""
 
     hub: LoopbackHub
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # head and body are two writes: a delayed ACK would cost 40 ms
+    disable_nagle_algorithm = True
 
-    def log_message(self, *arguments: object) -> None:
-        """Nothing on stderr: the hub keeps its own log."""
+    def log_message(self, *_: object) -> None:
+        """Nothing: the hub has its own log."""
 
     def serve(self) -> None:
-        """Answer the request at hand."""
-        body, parts = self.read_body(), urlsplit(self.path)
-        authorization = self.headers.get("Authorization", "")
-        query = parse_qs(parts.query)
-        call = Call(self.hub.content, self.hub.url, self.command, parts.path, query, authorization, body)
-        fault = self.take_fault(parts.path)
-        kind = fault.kind if fault else ""
-        if kind == "slow" and fault:
-            time.sleep(fault.seconds)
-        if kind == "reset":
-            return self.cut()
+        parts, code = urlsplit(self.path), ""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         try:
-            if kind.isdigit():
-                raise HubError(int(kind), "injected fault")
-            with self.hub.lock:
-                status, headers, content = call.answer()
-        except HubError as error:
-            status, headers = error.status, {"X-Error-Message": error.message}
-            headers |= {"X-Error-Code": error.code} if error.code else {}
-            headers |= {"X-Repo-Commit": error.commit} if error.commit else {}
-            content = json.dumps({"error": error.message, "url": error.url}).encode()
-        self.hub.log.append((self.command, parts.path, status))
-        if kind == "lost":
-            return self.cut()
-        self.answer(status, headers, content, truncate=kind == "truncate")
-
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = serve
-
-    def read_body(self) -> bytes:
-        if "chunked" not in self.headers.get("Transfer-Encoding", ""):
-            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        chunks = []
-        while size := int(self.rfile.readline(), 16):
-            chunks.append(self.rfile.read(size))
-            self.rfile.readline()
-        self.rfile.readline()
-        return b"".join(chunks)
-
-    def take_fault(self, path: str) -> Fault | None:
-        with self.hub.lock:
-            for fault in self.hub.faults:
-                applies = fault.method in ("*", self.command) and fnmatch.fnmatch(path, fault.pattern)
-                if fault.times and applies:
-                    fault.times -= 1
-                    return fault
-        return None
-
-    def cut(self) -> None:
-        """Close with a reset (RST) instead of an orderly end."""
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.close_connection = True
-        self.connection.close()
-
-    def answer(self, status: int, headers: dict[str, str], content: bytes, truncate: bool = False) -> None:
-        if status == 200 and (asked := re.match(r"bytes=(\d*)-(\d*)$", self.headers.get("Range", ""))):
-            size = len(content)
-            first = int(asked[1]) if asked[1] else size - int(asked[2])
-            last = min(int(asked[2]), size - 1) if asked[1] and asked[2] else size - 1
+            answer = self.answer(self.command, unquote(parts.path), parse_qs(parts.query), body)
+        except PermissionError:
+            answer = (401, {}, b"{}")
+        except LookupError as error:
+            code = str(error.args[0])
+            answer = (404, {}, b"{}")
+        status, headers, content = (
+            answer if isinstance(answer, tuple) else (200, {}, json.dumps(answer).encode())
+        )
+        if status == 200 and (asked := re.match(r"bytes=(\d+)-(\d*)$", self.headers.get("Range", ""))):
+            first, last = int(asked[1]), int(asked[2] or len(content) - 1)
+            headers |= {"Content-Range": f"bytes {first}-{last}/{len(content)}"}
             status, content = 206, content[first : last + 1]
-            headers = headers | {"Content-Range": f"bytes {first}-{last}/{size}"}
+        self.hub.log.append((self.command, parts.path, status))
         self.send_response(status)
+        headers |= {"X-Error-Code": code} if code else {}
         for name, value in ({"Content-Type": "application/json"} | headers).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content[: len(content) // 2] if truncate else content)
-        if truncate:
-            self.close_connection = True
+            self.wfile.write(content)
+
+    do_GET = do_HEAD = do_POST = do_PUT = serve
+
+    def answer(self, method: str, path: str, query: dict, body: bytes) -> object:
+        hub = self.hub
+        if method not in ("GET", "HEAD") and not path.startswith("/lfs"):
+            if self.headers.get("Authorization") != f"Bearer {TOKEN}" and "paths-info" not in path:
+                raise PermissionError
+        if path == "/api/repos/create":
+            asked = json.loads(body)
+            kind, name = f"{asked.get('type') or 'model'}s", f"{asked['organization']}/{asked['name']}"
+            if (kind, name) not in hub.repos:
+                hub.create(kind, name)
+            return {"url": f"{hub.url}/{name}", "name": name, "id": name}
+        if path == "/api/validate-yaml":
+            return {"errors": [], "warnings": []}
+        if match := re.fullmatch(r"/lfs/(\w+)", path):
+            hub.large[match[1]] = body
+            return {}
+        if match := re.fullmatch(r"/(?:datasets/|spaces/)?[^/]+/[^/]+\.git/info/lfs/objects/batch", path):
+            missing = [of for of in json.loads(body)["objects"] if of["oid"] not in hub.large]
+            upload = [{**of, "actions": {"upload": {"href": f"{hub.url}/lfs/{of['oid']}"}}} for of in missing]
+            return {"transfer": "basic", "objects": upload}
+        if match := re.fullmatch(r"/(?:(datasets|spaces)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
+            repo = self.repo(match[1] or "models", match[2])
+            commit = repo.at(match[3])
+            if match[4] not in repo.commits[commit]:
+                raise LookupError("EntryNotFound")
+            content = repo.commits[commit][match[4]]
+            digest = sha256(content).hexdigest() if is_large(match[4]) else oid(match[4], content)
+            return 200, {"X-Repo-Commit": commit, "ETag": f'"{digest}"', "Accept-Ranges": "bytes"}, content
+        match = re.fullmatch(
+            r"/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/([\w-]+)(?:/([^/]+))?(?:/(.*))?)?", path
+        )
+        if match is None:
+            raise LookupError("NoSuchPage")
+        kind, name, what, revision, folder = match.groups()
+        return self.api(self.repo(kind, name), name, what, revision or "main", folder or "", query, body)
+
+    def repo(self, kind: str, name: str) -> Repo:
+        if (kind, name) not in self.hub.repos:
+            raise LookupError("RepoNotFound")
+        return self.hub.repos[kind, name]
+
+    def api(
+        self, repo: Repo, name: str, what: str | None, revision: str, folder: str, query: dict, body: bytes
+    ) -> object:
+        if what == "tag":
+            repo.tags[json.loads(body)["tag"]] = repo.at(revision)
+            return {}
+        if what == "refs":
+            of = {"branches": repo.branches, "tags": repo.tags}
+            named = {
+                kind: [{"name": name, "ref": name, "targetCommit": commit} for name, commit in names.items()]
+                for kind, names in of.items()
+            }
+            return {**named, "converts": []}
+        commit = repo.at(revision)
+        files = repo.commits[commit]
+        if what in (None, "revision"):
+            about = {
+                "_id": "1" * 24,
+                "id": name,
+                "modelId": name,
+                "sha": commit,
+                "private": False,
+                "tags": [],
+            }
+            return about | {"siblings": [{"rfilename": path} for path in files]}
+        if what == "tree":
+            there = {
+                path: content for path, content in files.items() if path.startswith(folder and f"{folder}/")
+            }
+            if folder and not there:
+                raise LookupError("EntryNotFound")
+            parents = {str(parent) for path in there for parent in Path(path).parents} - {".", folder}
+            folders = [
+                {"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in sorted(parents)
+            ]
+            return folders + [entry(path, content) for path, content in there.items()]
+        if what == "paths-info":
+            asked = parse_qs(body.decode()).get("paths", [])
+            folders = [path for path in asked if any(of.startswith(f"{path}/") for of in files)]
+            found = [entry(path, files[path]) for path in asked if path in files]
+            return found + [
+                {"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in folders
+            ]
+        if what == "preupload":
+            modes = {
+                of["path"]: "lfs" if is_large(of["path"]) else "regular" for of in json.loads(body)["files"]
+            }
+            return {
+                "files": [
+                    {"path": path, "uploadMode": of, "shouldIgnore": False} for path, of in modes.items()
+                ]
+            }
+        if what == "commit":
+            new = dict(files)
+            for operation in map(json.loads, body.splitlines()[1:]):
+                path = operation["value"]["path"]
+                if operation["key"] == "file":
+                    new[path] = base64.b64decode(operation["value"]["content"])
+                elif operation["key"] == "lfsFile":
+                    new[path] = self.hub.large[operation["value"]["oid"]]
+                else:
+                    new.pop(path)
+            commit = repo.commit(new, "pull" if query.get("create_pr") == ["1"] else revision)
+            url = f"{self.hub.url}/{name}"
+            return {
+                "success": True,
+                "commitOid": commit,
+                "commitUrl": f"{url}/commit/{commit}",
+                "pullRequestUrl": f"{url}/discussions/1",
+            }
+        raise LookupError("NoSuchPage")
 
 
-def main() -> None:
-    """Run a Hub until it is interrupted."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--port", type=int, default=0, help="default: any free one, printed")
-    parser.add_argument("--fault", action="append", default=[], metavar="KIND:METHOD:PATTERN[:TIMES]")
-    options = parser.parse_args()
-    hub = LoopbackHub(options.port)
-    for fault in options.fault:
-        kind, method, pattern, *times = fault.split(":")
-        hub.fault(kind, pattern, method, int(times[0]) if times else 1)
-    print(f"HF_ENDPOINT={hub.url} HF_TOKEN={WRITE_TOKEN}", flush=True)
-    try:
-        hub.server.serve_forever()
-    except KeyboardInterrupt:
-        hub.server.server_close()
-
-
-if __name__ == "__main__":
-    main()
+def read_from(hub: LoopbackHub, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process take this Hub for the Hub, with a cache of its own; for downloads, not for uploads."""
+    there = constants.ENDPOINT
+    for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
+        monkeypatch.setattr(constants, name, getattr(constants, name).replace(there, hub.url))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr("datasets.config.HF_ENDPOINT", hub.url)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache))
+    monkeypatch.setattr("huggingface_hub.hf_api.api.endpoint", hub.url)
+    monkeypatch.setattr("transformers.utils.hub._hf_api", None, raising=False)  # made when it is first needed

@@ -1,0 +1,128 @@
+"""`push.py` against a Hub on this machine: what is sent, and what a reader with empty caches loads back."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from loopback_hub import LoopbackHub
+
+from tse_scorers import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+SOME = ("agreement_templates", "verb_lemmas", "blimp_agreement", "refined_tse", "tiny-causal")
+TAG = "release-1"
+
+
+def python(hub: LoopbackHub, home: Path, *command: str, code: int = 0, **options: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    environment = kept | {"OMP_NUM_THREADS": "1"} | hub.environment(home) | options
+    ended = subprocess.run(
+        [sys.executable, *command], env=environment, cwd=home, capture_output=True, text=True
+    )
+    assert ended.returncode == code, (ended.stdout + ended.stderr)[-3000:]
+    return ended.stdout + ended.stderr
+
+
+def push(hub: LoopbackHub, home: Path, *options: str, code: int = 0) -> str:
+    script = str(ROOT / "push_scripts" / "push.py")
+    return python(hub, home, script, "--org", "org", "--only", *SOME, *options, code=code)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def hub(home):
+    """A Hub to which some of everything was pushed."""
+    with LoopbackHub() as hub:
+        said = push(hub, home)
+        assert "Nothing was sent" in said and not hub.log and "org/refined_tse: 5 files" in said
+        push(hub, home, "--tag", TAG, "--yes")
+        yield hub
+
+
+def test_what_is_committed_is_sent_and_what_is_built_is_not(hub):
+    assert set(hub.repos) == {
+        ("datasets", "org/agreement_templates"), ("datasets", "org/verb_lemmas"),
+        ("spaces", "org/refined_tse"), ("models", "org/tiny-causal"),
+    }  # fmt: skip
+    repo = hub.repos["datasets", "org/agreement_templates"]
+    assert repo.tags == {TAG: repo.branches["main"]}
+    sent, folder = repo.commits[repo.at(TAG)], ROOT / "datasets" / "agreement_templates"
+    assert sent["marvin_linzen/test.parquet"] == (folder / "marvin_linzen/test.parquet").read_bytes()
+    assert b'load_dataset("org/agreement_templates"' in sent["README.md"] and "eval.yaml" not in sent
+    space = hub.repos["spaces", "org/refined_tse"]
+    assert b'evaluate.load("org/refined_tse")' in space.commits[space.at(TAG)]["index.html"]
+
+
+READER = """
+import sys
+sys.modules["transformers"] = None  # evaluate can do without, and is imported in a third of the time
+import datasets, evaluate, json
+del sys.modules["transformers"]
+from tse_scorers import load_data, load_metric, load_scorer
+toy = [{"correct": [-0.5, -2.3], "incorrect": [-3.0, -1.4]}]
+tagged = f"org/refined_tse@{sys.argv[1]}"
+print(json.dumps([
+    datasets.load_dataset("org/agreement_templates", "marvin_linzen", split="test").num_rows,
+    load_data(f"org/verb_lemmas@{sys.argv[1]}", "released").num_rows,
+    evaluate.load("org/refined_tse").compute(predictions=toy)["ew"],
+    load_metric(tagged).compute(predictions=toy)["ew"],
+    load_scorer("org/tiny-causal").token_counts(["The author laughs."])[0].item(),
+]))
+"""
+
+
+def test_a_reader_loads_all_back_and_again_without_a_network(hub, tmp_path):
+    def found(**options):
+        said = python(hub, tmp_path, "-c", READER, TAG, **options)
+        return json.loads(next(line for line in said.splitlines() if line.startswith("[")))
+
+    online = found()
+    assert online[:4] == [121_220, 1951, 0.5, 0.5] and online[4] == 4
+    n_requests = len(hub.log)
+    offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
+    assert found(**offline) == online
+    assert len(hub.log) == n_requests
+
+
+def test_a_check_loads_each_repository_and_finds_what_differs(hub, home):
+    said = push(hub, home, "--tag", TAG, "--check")
+    assert "org/agreement_templates: " in said and "log P of a sentence" in said
+    repo = hub.repos["spaces", "org/refined_tse"]
+    script = "refined_tse.py"
+    files = repo.commits[repo.at("main")]
+    repo.tags["bent"] = repo.commit({**files, script: files[script] + b"# bent\n"}, "bent")
+    command = [str(ROOT / "push_scripts" / "push.py"), "--org", "org", "--only", "refined_tse"]
+    assert "another refined_tse.py" in python(hub, home, *command, "--tag", "bent", "--check", code=1)
+
+
+def test_pull_requests_and_the_benchmark_are_sent_on_demand(hub, home):
+    repo = hub.repos["datasets", "org/agreement_templates"]
+    before = repo.branches["main"]
+    command = [str(ROOT / "push_scripts" / "push.py"), "--org", "org", "--only", "agreement_templates"]
+    python(hub, home, *command, "--benchmark", "--create-pr", "--yes")
+    assert repo.branches["main"] == before
+    assert b"marvin_linzen_ew" in repo.commits[repo.branches["pull"]]["eval.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [(["--tag", "v0.4.6"], "release-0.2.0"), (["--only", "none"], "There is no none")]
+)
+def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path, options, said):
+    with LoopbackHub() as hub:
+        ended = subprocess.run(
+            [sys.executable, ROOT / "push_scripts" / "push.py", "--org", "org", "--yes", *options],
+            env=os.environ | hub.environment(tmp_path), capture_output=True, text=True,
+        )  # fmt: skip
+        assert ended.returncode in (1, 2) and said in ended.stderr and not hub.log
+
+
+def test_the_page_on_releases_names_this_version():
+    page = (ROOT / "RELEASING.md").read_text(encoding="utf-8")
+    assert f"release-{__version__}" in page and f"refined_tse-{__version__}-py3-none-any.whl" in page
