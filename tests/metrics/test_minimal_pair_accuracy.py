@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.cards import check_metric
 from tse_scorers.io.bundle import metric_modules
 
 formulas = metric_modules("minimal_pair_accuracy").definitions
@@ -219,10 +218,6 @@ def test_labels_agree_with_the_released_data(upstream):
 def test_the_examples_in_the_docstrings_run():
     assert doctest.testmod(formulas).attempted > 0
     assert doctest.testmod(formulas).failed == 0
-
-
-def test_the_card_is_complete(root):
-    assert check_metric(root / "metrics" / "minimal_pair_accuracy") == []
 
 
 @settings(max_examples=20)

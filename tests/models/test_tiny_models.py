@@ -3,14 +3,10 @@
 import logging
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
-import train_tiny_models
-from training import loop
-from training.corpus import Corpus
 from tse_scorers import load_scorer, score_dataset
 
 MODELS = {"tiny-masked": AutoModelForMaskedLM, "tiny-causal": AutoModelForCausalLM}
@@ -83,22 +79,3 @@ def test_shows_the_point_of_the_paper(folder, lemmas, root):
     ew, likely, unlikely = (scored[f"ew_{cutoff}"].mean() for cutoff in ("top_1", "top_0.5", "bottom_0.01"))
     assert tse > 0.9 and 0.5 < ew < tse - 0.1
     assert unlikely < ew < likely
-
-
-def test_corpus_is_the_same_for_the_same_seed():
-    sentences = Corpus(7).sentences(500)
-    assert sentences == Corpus(7).sentences(500) != Corpus(8).sentences(500)
-    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in sentences)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_training_is_reproducible(name, tmp_path, monkeypatch):
-    """Two short runs give the same weights, tokenizer and curve."""
-    monkeypatch.setattr(train_tiny_models, "TOKENIZER_SENTENCES", 500)
-    monkeypatch.setattr(loop, "HELD_OUT", 20)
-    folders = tmp_path / "first" / name, tmp_path / "second" / name
-    for folder in folders:
-        assert train_tiny_models.main([name, "--steps", "2", "--out", str(folder.parent)]) == 0
-    for file in ("model.safetensors", "tokenizer.json", "training_curve.csv"):
-        assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes()
-    assert np.isfinite(pd.read_csv(folders[0] / "training_curve.csv").select_dtypes("number")).all(axis=None)

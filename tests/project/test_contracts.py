@@ -3,8 +3,11 @@
 Walks `datasets/*`, `metrics/*` and the models as they are; a new folder is tested from the day it is there.
 """
 
-import ast
+import doctest
+import importlib
 import inspect
+import re
+import subprocess
 from pathlib import Path
 
 import datasets
@@ -13,104 +16,113 @@ import pyarrow.parquet as pq
 import pytest
 from evaluate.loading import get_imports
 
-from hub.cards import check_dataset, check_metric, check_model, split_card
-from hub.client import committed
-from push_datasets import NOT_REDISTRIBUTABLE, choose
-from push_metrics import check_module
+from push import split_card
 
 ROOT = Path(__file__).resolve().parents[2]
-DATASETS = sorted(path for path in (ROOT / "datasets").iterdir() if path.is_dir())
-METRICS = sorted(path for path in (ROOT / "metrics").iterdir() if path.is_dir())
-MODELS = sorted(path.parent for path in (ROOT / "scorers/tse_scorers/bundled_models").glob("*/config.json"))
+DATASETS = sorted(path.parent for path in ROOT.glob("datasets/*/README.md"))
+METRICS = sorted(path.parent for path in ROOT.glob("metrics/*/README.md"))
+MODELS = sorted(path.parent for path in ROOT.glob("scorers/tse_scorers/bundled_models/*/config.json"))
+NOT_REDISTRIBUTABLE = ("datasets/german_argument_structure/rochereau2020", "datasets/blimp_agreement")
+"""Releases that state no licence: they may be built and used."""
+SECTIONS = {
+    "datasets": ("columns", "made|source", "limit", "citation", "licen"),
+    "metrics": ("defin", "input", "output", "published", "limit", "citation"),
+    "bundled_models": ("limit",),
+}
 
 
-def names(paths: list[Path]) -> list[str]:
-    return [path.name for path in paths]
+def name(folder: Path) -> str:
+    return folder.name
 
 
 def card(folder: Path) -> tuple[dict, str]:
     return split_card((folder / "README.md").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("folder", [*DATASETS, *METRICS, *MODELS], ids=name)
+def test_a_card_has_its_sections(folder):
+    headings = " | ".join(re.findall(r"^#+ +(.+)$", card(folder)[1].lower(), re.MULTILINE))
+    assert [part for part in SECTIONS[folder.parent.name] if not re.search(part, headings)] == []
+
+
 # ---- data sets -------------------------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize("folder", DATASETS, ids=names(DATASETS))
-def test_the_card_of_a_data_set_is_complete_and_true(folder):
-    chosen, _ = choose(folder, card(folder)[0], [])
-    assert check_dataset(folder, chosen) == []
-
-
-@pytest.mark.parametrize("folder", DATASETS, ids=names(DATASETS))
-def test_every_committed_config_loads_from_the_folder(folder, tmp_path):
-    """With caches of its own: `datasets` knows a local folder by name and card alone, not by its content."""
-    chosen, _ = choose(folder, card(folder)[0], [])
-    for config in chosen:
-        loaded = datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path))
-        for split, rows in loaded.items():
-            assert rows.num_rows == pq.read_metadata(folder / config / f"{split}.parquet").num_rows > 0
-
-
-@pytest.mark.parametrize("folder", DATASETS, ids=names(DATASETS))
-def test_what_may_not_be_passed_on_is_not_committed(folder):
-    paths = {f"{folder.name}/{Path(path).parent.as_posix()}" for path in committed(folder)}
-    assert not paths & set(NOT_REDISTRIBUTABLE)
-
-
-def test_data_sets_load_by_their_folder_from_the_root_of_a_clone(tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    pairs = datasets.load_dataset(
-        "datasets/agreement_templates", "marvin_linzen", split="test", cache_dir=str(tmp_path)
+CONFIGS = [
+    pytest.param(
+        folder, config["config_name"], config["data_files"], id=f"{folder.name}/{config['config_name']}"
     )
-    lemmas = datasets.load_dataset("datasets/verb_lemmas", "released", split="train", cache_dir=str(tmp_path))
-    assert (pairs.num_rows, lemmas.num_rows) == (121_220, 1951)
+    for folder in DATASETS
+    for config in card(folder)[0]["configs"]
+    if all((folder / entry["path"]).is_file() for entry in config["data_files"])
+]
+
+
+@pytest.mark.parametrize(("folder", "config", "files"), CONFIGS)
+def test_what_a_card_says_of_its_data_is_true(folder, config, files):
+    """Features, numbers of rows and sizes, by which caches notice changed data; each column is explained."""
+    head, body = card(folder)
+    (info,) = [info for info in head["dataset_info"] if info["config_name"] == config]
+    paths = [folder / entry["path"] for entry in files]
+    features = datasets.Features._from_yaml_list(info["features"]).arrow_schema.remove_metadata()
+    for path in paths:
+        assert pq.read_schema(path).remove_metadata() == features
+    stated = {split["name"]: split["num_examples"] for split in info["splits"]}
+    assert stated == {path.stem: pq.read_metadata(path).num_rows for path in paths}
+    assert info["download_size"] == sum(path.stat().st_size for path in paths)
+    assert info["dataset_size"] == sum(split["num_bytes"] for split in info["splits"]) > 0
+    assert [column for column in features.names if f"`{column}`" not in body] == []
+
+
+@pytest.mark.parametrize(("folder", "config", "files"), CONFIGS)
+def test_every_config_loads_from_the_folder(folder, config, files, tmp_path):
+    """With caches of its own: `datasets` knows a local folder by name and card alone, not by its content."""
+    loaded = datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path))
+    assert {entry["split"] for entry in files} == set(loaded)
+
+
+def test_what_may_not_be_passed_on_is_not_committed():
+    listed = subprocess.run(
+        ["git", "ls-files", "*.parquet"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not [path for path in listed.stdout.split() if path.startswith(NOT_REDISTRIBUTABLE)]
 
 
 # ---- metrics ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
-def test_the_card_of_a_metric_is_complete(folder):
-    assert check_metric(folder) == []
+@pytest.mark.parametrize("folder", METRICS, ids=name)
+def test_a_metric_is_a_static_space_that_the_hub_lists(folder):
+    head = card(folder)[0]
+    assert head["sdk"] == "static" and {"evaluate", "metric"} <= set(head["tags"])
+    assert (folder / "requirements.txt").is_file()
 
 
-@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
-def test_a_metric_loads_and_its_examples_hold(folder):
-    assert check_module(folder) == []
-
-
-@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
-def test_a_metric_is_the_class_of_its_own_script_and_documents_itself(folder):
+@pytest.mark.parametrize("folder", METRICS, ids=name)
+def test_a_metric_loads_documents_itself_and_its_examples_hold(folder, monkeypatch):
     """`evaluate` takes the first `EvaluationModule` it finds: an imported `Metric` would be it."""
+    monkeypatch.chdir(ROOT)  # the examples load `metrics/NAME`
     metric = evaluate.load(str(folder))
-    assert type(metric).__module__.endswith(f".{folder.name}")
-    assert inspect.isabstract(type(metric)) is False
+    package, _, module = type(metric).__module__.rpartition(".")
+    assert module == folder.name and not inspect.isabstract(type(metric))
     assert metric.description.strip() and metric.citation.strip() and metric.inputs_description.strip()
     parameters = inspect.signature(metric._compute).parameters.values()
     assert not [p for p in parameters if p.kind is p.VAR_KEYWORD], "every argument has a name"
+    for path in sorted(folder.glob("*.py")):
+        assert doctest.testmod(importlib.import_module(f"{package}.{path.stem}")).failed == 0
 
 
-def relative_imports(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
-    assert all(node.level == 1 and node.module and "." not in node.module for node in found), path
-    return {str(node.module) for node in found}
-
-
-@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
+@pytest.mark.parametrize("folder", METRICS, ids=name)
 def test_the_loader_sees_every_file_that_a_metric_needs(folder):
     """The loader reads the script line by line and fetches only what the script itself imports."""
-    script = folder / f"{folder.name}.py"
-    seen = {name for kind, name, _, _ in get_imports(str(script)) if kind == "internal"}
-    helpers = [path for path in folder.glob("*.py") if path != script]
-    needed = relative_imports(script).union(*(relative_imports(path) for path in helpers))
-    assert needed == seen == {path.stem for path in helpers}
+    seen = {of for kind, of, _, _ in get_imports(str(folder / f"{folder.name}.py")) if kind == "internal"}
+    assert seen == {path.stem for path in folder.glob("*.py")} - {folder.name}
 
 
 # ---- models ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", MODELS, ids=names(MODELS))
-def test_the_card_of_a_model_is_complete_and_its_weights_are_safe(folder):
-    assert check_model(folder) == []
+@pytest.mark.parametrize("folder", MODELS, ids=name)
+def test_a_model_is_safe_and_small(folder):
+    kinds = {path.suffix for path in folder.iterdir()}
+    assert ".safetensors" in kinds and not kinds & {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"}
     assert sum(path.stat().st_size for path in folder.iterdir()) < 10_000_000, "it travels in every wheel"

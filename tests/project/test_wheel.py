@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hub.cards import split_card
+from push import split_card
 
 pytest.importorskip("build", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 pytest.importorskip("hatchling", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
