@@ -69,30 +69,6 @@ def is_correct(correct: Array, incorrect: Array) -> Array:
     return correct > incorrect
 
 
-def equally_weighted(correct: Array, incorrect: Array) -> Array:
-    """EW: the share of lemmas with P(l+) > P(l-), (contexts,) in [0, 1]; NaN without lemmas.
-
-    Args:
-        correct: (contexts, lemmas) probabilities of the correct forms, or their logs.
-        incorrect: those of the incorrect forms.
-    """
-    xp = array_api_compat.array_namespace(correct)
-    right = xp.astype(is_correct(correct, incorrect), xp.float64)
-    return _ratio(xp.sum(right, axis=1), xp.sum(xp.ones_like(right), axis=1))
-
-
-def model_weighted(correct: Array, incorrect: Array) -> Array:
-    """MW (equation 2): the share of the forms' probability that the correct ones have, (contexts,) in [0, 1].
-
-    Args:
-        correct: (contexts, lemmas) probabilities of the correct forms.
-        incorrect: those of the incorrect forms. If all are 0, the score is NaN.
-    """
-    xp = array_api_compat.array_namespace(correct)
-    of_correct, of_incorrect = xp.sum(correct, axis=1), xp.sum(incorrect, axis=1)
-    return _ratio(of_correct, of_correct + of_incorrect)  # a sum in this order makes no score above 1
-
-
 Repeated = Sequence[tuple[Sequence[int], Sequence[int]]]
 
 
@@ -155,17 +131,24 @@ def gap_scores(
 
 
 def whole_scores(logprob: Array, is_first: Array, repeated: Repeated = ()) -> GapScores:
-    """Return the scores over all forms without cut-offs, (contexts, 1) each.
+    """Return EW, MW (equation 2) and covered mass of each context over all forms, without cut-offs, (contexts, 1) each.
 
     Args:
-        logprob: (contexts, 2, lemmas) of the first and the second forms.
+        logprob: (contexts, 2, lemmas) of the first and the second forms; NaN is not correct, and makes MW NaN.
         is_first: (contexts,) whether the first form is the correct one.
-        repeated: `repeated_forms` of numbers of the forms.
+        repeated: `repeated_forms` of numbers of the forms; their mass is covered once.
+
+    >>> toy = np.log([[[0.6, 0.1], [0.05, 0.25]]])  # are, exist; is, exists (the paper's Table 1)
+    >>> scores = whole_scores(toy, np.array([True]))
+    >>> scores.ew.tolist(), scores.mw.round(6).tolist()
+    ([[0.5]], [[0.7]])
     """
     xp = array_api_compat.array_namespace(logprob)
     mass, logprob = xp.exp(logprob), _by_correctness(xp, logprob, is_first)
-    correct, incorrect = logprob[:, 0], logprob[:, 1]
-    ew, mw = equally_weighted(correct, incorrect), model_weighted(xp.exp(correct), xp.exp(incorrect))
+    right = xp.astype(is_correct(logprob[:, 0], logprob[:, 1]), xp.float64)
+    ew = _ratio(xp.sum(right, axis=1), xp.sum(xp.ones_like(right), axis=1))
+    correct, incorrect = (xp.sum(xp.exp(logprob[:, form]), axis=1) for form in (0, 1))
+    mw = _ratio(correct, correct + incorrect)  # a sum in this order makes no score above 1
     covered = xp.sum(mass, axis=(1, 2))
     for forms, lemmas in repeated:
         covered = covered - (len(lemmas) - 1) * mass[:, forms[0], lemmas[0]]

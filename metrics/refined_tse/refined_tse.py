@@ -52,7 +52,6 @@ WHOLE = ("top", 1.0)
 Ids: TypeAlias = Array | Sequence[int] | Sequence[Sequence[int]]
 Context: TypeAlias = Mapping[str, Array | Sequence[float]]
 """What a caller gives for one context: `correct` and `incorrect`, a list with a number for each lemma."""
-Summary = dict[str, Any]
 
 _DESCRIPTION = """\
 Does a language model inflect any verb for the number of its subject (EW, systematicity), and is what it is
@@ -175,17 +174,17 @@ class RefinedTSE(evaluate.Metric):
         if len(scores):
             super().add_batch(predictions=scores, groups=names)
 
-    def compute(self, **contexts: Any) -> Summary:
+    def compute(self, **contexts: Any) -> dict[str, Any]:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
         contexts = {name: value for name, value in contexts.items() if value is not None}
         if _is_scored(contexts.get("predictions")):
             return _of_scored(**contexts, cutoffs=self.cutoffs)
         if contexts:  # `evaluate.combine` gives references=None
             self.add_batch(**contexts)
-        result: Summary = super().compute()
+        result: dict[str, Any] = super().compute()
         return result
 
-    def _compute(self, predictions: Any, groups: Any) -> Summary:
+    def _compute(self, predictions: Any, groups: Any) -> dict[str, Any]:
         scores = predictions.combine_chunks().flatten().to_numpy().reshape(len(groups), -1)
         return _summary(scores, _members(groups.to_pylist()), self.cutoffs)
 
@@ -320,11 +319,12 @@ def _is_scored(predictions: object) -> bool:
     return hasattr(predictions, "columns") or hasattr(predictions, "column_names")
 
 
-def _of_scored(predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] | None = None) -> Summary:
+def _of_scored(
+    predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] | None = None
+) -> dict[str, Any]:
     """Average the scores of rows: EW, MW and covered mass over different contexts, TSE over rows."""
-    scored = (
-        predictions.to_pandas() if isinstance(predictions, datasets.Dataset) else pd.DataFrame(predictions)
-    )
+    is_dataset = isinstance(predictions, datasets.Dataset)
+    scored = predictions.to_pandas() if is_dataset else pd.DataFrame(predictions)
     needed = ["context", "n_lemmas", "n_ties", *MEASURES, *([groups] if isinstance(groups, str) else [])]
     if missing := [name for name in needed if name not in scored]:
         raise ValueError(
@@ -334,11 +334,8 @@ def _of_scored(predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] |
     context = pd.factorize(scored["context"])[0]  # large hashes are not exact as floats
     if not len(context) or (context < 0).any():
         raise ValueError("Expected a scored data set with at least one row, and the context of each row.")
-    columns = [_checked(scored, name, 0, np.inf) for name in ("n_lemmas", "n_ties")]
-    columns.append(np.zeros(len(scored)))  # a scorer refuses models whose log-probabilities are NaN
-    for measure in MEASURES:
-        names = [measure if cutoff == WHOLE else f"{measure}_{cutoff[0]}_{cutoff[1]:g}" for cutoff in cutoffs]
-        columns += [_checked(scored, name, 0, 1) for name in names]
+    names = [m if c == WHOLE else f"{m}_{c[0]}_{c[1]:g}" for m in MEASURES for c in cutoffs]
+    columns = [_checked(scored, name, 0, np.inf if name in COUNTS else 1) for name in (*COUNTS, *names)]
     members = _members(_names(scored[groups] if isinstance(groups, str) else groups, len(context)))
     first = {name: rows[~pd.Series(context[rows]).duplicated()] for name, rows in members.items()}
     result = _summary(np.column_stack(columns), first, cutoffs)
@@ -357,8 +354,8 @@ def _checked(scored: pd.DataFrame, name: str, low: float, high: float) -> np.nda
     if name not in scored:
         return np.full(len(scored), np.nan)
     numbers = _numbers(scored[name], f"The column {name!r}")
-    wrong = ~((numbers >= low - TOLERANCE) & (numbers <= high + TOLERANCE))
-    wrong &= ~np.isnan(numbers) | (name in COUNTS)
+    inside = (numbers >= low - TOLERANCE) & (numbers <= high + TOLERANCE)
+    wrong = ~inside & (~np.isnan(numbers) | (name in COUNTS))
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
@@ -374,7 +371,7 @@ def _mean(values: np.ndarray) -> tuple[float, int]:
     return float(known.mean()) if known.size else float("nan"), known.size
 
 
-def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cutoffs) -> Summary:
+def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cutoffs) -> dict[str, Any]:
     """Average the scores of contexts over the members of each group, among which is `all`.
 
     ew, mw                  mean over the contexts that have a score at the cut-off

@@ -18,6 +18,9 @@ from tse_scorers import (
     Regions,
     SyntaxEvaluationCallback,
     evaluate_live,
+    inflection_ids,
+    load_data,
+    load_metric,
     load_scorer,
 )
 from tse_scorers.training.live_model import undisturbed
@@ -93,6 +96,27 @@ def test_suites_with_options_of_their_own_and_groups(tmp_path):
         scores["agreement/tse"] > 0.9
         and scores["agreement/ew_lemmas"] > 800
         and scores["minimal_pairs/accuracy"] == 1
+    )
+
+
+def test_a_loop_may_stream_logits_into_the_metric():
+    """With the ids of a model's inflections, the metric gives what scoring the contexts gives."""
+    scorer, metric = load_scorer("tiny-causal"), load_metric("refined_tse")
+    rows = [{"prefix": "The author", "suffix": ".", "number": "singular"},
+            {"prefix": "The senators near the guard", "suffix": ".", "number": "plural"}]  # fmt: skip
+    ids = inflection_ids(scorer.model, scorer.tokenizer)
+    assert ids.singular.shape == ids.plural.shape and len(ids.plural) > 800
+    for row in rows:
+        tokens = scorer.tokenizer(row["prefix"], return_tensors="pt")
+        logits = scorer.model(**tokens).logits[:, -1]
+        is_singular = [row["number"] == "singular"]
+        metric.add_batch(
+            logits=logits, correct_ids=ids.plural, incorrect_ids=ids.singular, swapped=is_singular
+        )
+    found = metric.compute()
+    expected = metric.compute(predictions=scorer.map(rows, lemmas=load_data("verb_lemmas", "released")))
+    assert [found[name] for name in ("ew", "mw", "n_lemmas")] == pytest.approx(
+        [expected[name] for name in ("ew", "mw", "n_lemmas")], abs=1e-6
     )
 
 

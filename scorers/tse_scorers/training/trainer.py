@@ -44,8 +44,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
         tokenizer: "PreTrainedTokenizerBase | None" = None,
         **options: Any,
     ) -> None:
-        self._every_n_steps, self._tokenizer = every_n_steps, tokenizer
-        self._evaluation = LiveEvaluation(**options)
+        self._every_n_steps, self._evaluation = every_n_steps, LiveEvaluation(**options)
+        self._tokenizer: Any = tokenizer
         self._trainer: Any = None
         self._scored_step: int | None = None
         self._step_scores: dict[str, float] = {}
@@ -86,7 +86,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         if self._every_n_steps and state.global_step % self._every_n_steps == 0:
             self._scores(state, control, event["model"])
 
-    def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any, **event: Any) -> None:
+    def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **event: Any) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
         decides = (args.metric_for_best_model or "").removeprefix("eval_").startswith(self._evaluation.keys)
         if not self._every_n_steps or decides or self._is_scored(state):
