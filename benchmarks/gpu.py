@@ -1,10 +1,9 @@
 """Speed on one CUDA GPU, in float32 and bfloat16: all of BLiMP with GPT-2 small, all gaps of Marvin & Linzen with BERT.
 
-    python benchmarks/gpu.py [JOB ...] [--blimp FOLDER] [--json FILE]
-    python benchmarks/gpu.py --device cpu --limit 20        tries the code
+    python benchmarks/gpu.py [JOB ...] [--blimp FOLDER]
 
-It works as speed.py does. minicons and lm-eval score every 33rd sentence. The literal loop runs on the CPU in float32:
-it checks the scores, and its times say nothing about a GPU.
+It works as speed.py does; without a GPU, `--limit 20` tries the code. minicons and lm-eval score every 33rd sentence.
+The literal loop runs on the CPU in float32: it checks the scores, and its times say nothing about a GPU.
 """
 
 import sys
@@ -24,11 +23,9 @@ JOBS = [
 
 def main() -> int:
     """Measure the jobs."""
-    parser = arguments(__doc__, [job.name for job in JOBS])
-    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    given = parser.parse_args()
-    name = torch.cuda.get_device_name() if given.device == "cuda" else "no GPU"
-    return show([replace(job, device=given.device) for job in JOBS], f"{name}, {about(given.before)}", given)
+    given = arguments(__doc__, [job.name for job in JOBS]).parse_args()
+    device, name = ("cuda", torch.cuda.get_device_name()) if torch.cuda.is_available() else ("cpu", "no GPU")
+    return show([replace(job, device=device) for job in JOBS], f"{name}, {about(given.before)}", given)
 
 
 if __name__ == "__main__":

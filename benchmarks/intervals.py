@@ -1,6 +1,6 @@
 """How often intervals and tests err, on data whose truth is known.
 
-    python benchmarks/intervals.py [DESIGN ...] [--sets 1000] [--blimp FOLDER] [--json FILE]
+    python benchmarks/intervals.py [DESIGN ...] [--sets 1000] [--blimp FOLDER]
 
 A design says which items there are and which units they share. Models are drawn again and again: each unit (a noun, a
 word, a template) makes its items easier or harder by a normal effect in logits, half of its variance shared by all
@@ -15,7 +15,6 @@ It prints one Markdown table, in %; with 1,000 sets, the standard error is .7 ne
 """
 
 import argparse
-import json
 import multiprocessing
 import zlib
 from collections.abc import Callable
@@ -300,7 +299,6 @@ def main() -> None:
     parser.add_argument("designs", nargs="*", metavar="DESIGN", help="part of a name. Default: all designs")
     parser.add_argument("--sets", type=int, default=1000, help="most sets of a design. Default: 1000")
     parser.add_argument("--blimp", type=Path, help="folder of its 67 files. Default: without its words")
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     options = parser.parse_args()
     BLIMP.extend([options.blimp] if options.blimp else [])
     tasks = [
@@ -324,8 +322,6 @@ def main() -> None:
     for name, of_design in rates.items():
         numbers = [(of_design.get(column, np.nan), 3 if "width" in column else 1) for column in COLUMNS]
         print(f"| {name} | " + " | ".join("–" if np.isnan(x) else f"{x:.{n}f}" for x, n in numbers) + " |")
-    if options.json:
-        options.json.write_text(json.dumps(rates, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Speed of this package, minicons, lm-eval and a plain loop over transformers on the same work.
 
-    python benchmarks/speed.py [JOB ...] [--blimp FOLDER] [--before CHECKOUT] [--json FILE]
+    python benchmarks/speed.py [JOB ...] [--blimp FOLDER] [--before CHECKOUT]
 
     blimp-tiny, blimp-small   both sentences of 2,000 pairs of BLiMP, causal models: 4 layers of 128; GPT-2 small
     gaps-base                 EW and MW at 19 cut-offs in 1,120 contexts of Marvin & Linzen, BERT-base
     german-base               300 German sentences, pseudo-log-likelihood, BERT-base
-    default                   the command `tse run`: both bundled models
 
 Models have real sizes and random weights, and tokenizers are trained on the texts, so only BLiMP may be downloaded.
 Each system has its own process, where it is loaded and warmed up; all are then timed in turn. The medians are printed
@@ -15,7 +14,6 @@ With PYTHONPATH=CHECKOUT/scorers, `ours` is another checkout of this package. --
 """
 
 import argparse
-import json
 import os
 import platform
 import re
@@ -161,8 +159,6 @@ def show(jobs: Iterable[Job], facts: str, given: argparse.Namespace) -> int:
         except ValueError as error:
             failures.append(str(error))
         print(f"{job.name} is done", file=sys.stderr)
-        if given.json:
-            given.json.write_text(json.dumps({"about": facts, "runs": runs}, indent=1) + "\n")
     print(f"{facts}\n")
     if runs:
         table = medians(runs).map(lambda cell: cell if isinstance(cell, str) else f"{cell:,.4g}")
@@ -182,7 +178,6 @@ def arguments(description: str | None, names: Sequence[str]) -> argparse.Argumen
     parser.add_argument("--limit", type=int, help="pairs of each paradigm or construction, or sentences")
     parser.add_argument("--tiny", action="store_true", help="models of 4 layers of 128, to try the code")
     parser.add_argument("--rounds", type=int, default=5, help="how often each system is timed; default: 5")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to this file")
     return parser
 
 

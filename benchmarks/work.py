@@ -2,9 +2,7 @@
 
 import logging
 import math
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +26,7 @@ class Job:
     """A model, what it is asked, and how many texts each system scores (None: all)."""
 
     name: str
-    data: str  # blimp, german, gaps, or the command
+    data: str  # blimp, german or gaps
     systems: dict[str, int | None]
     limit: int | None = None  # pairs of each paradigm or construction; sentences
     groups: Any = None  # number of paradigms; groups of Marvin & Linzen; None: all
@@ -49,14 +47,11 @@ JOBS = [
     Job("blimp-small", "blimp", CAUSAL, limit=100, groups=20),
     Job("gaps-base", "gaps", {"ours": None, "literal": 40}, groups=["Simple", "VP coordination"]),
     Job("german-base", "german", {"ours": None, "minicons": None, "literal": 40}, limit=300),
-    Job("default", "command", {"ours": None}),
 ]
 
 
 def prepare(job: Job, folder: Path, blimp: Path | None) -> None:
     """Write the model, its tokenizer, and what it is asked (`rows.parquet`, `lemmas.parquet`)."""
-    if job.data == "command":
-        return pd.DataFrame({"text": ["tse run"]}).to_parquet(folder / "rows.parquet")
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, BertConfig, GPT2Config
     from transformers.utils.logging import disable_progress_bar
@@ -100,16 +95,7 @@ def blimp_sentences(folder: Path | None, job: Job) -> list[str]:
 
 
 def ours(job: Any, folder: Path, _: pd.DataFrame) -> Scoring:
-    """Return this package: log-probabilities of texts, EW and MW at all cut-offs, or the command."""
-    if job.data == "command":
-        limit = ["--limit", str(job.limit)] if job.limit else []
-        command = [sys.executable, "-m", "tse_scorers", "run", *limit, "--out"]
-
-        def run(_: pd.DataFrame) -> np.ndarray:
-            subprocess.run([*command, tempfile.mkdtemp(dir=folder)], check=True, stdout=subprocess.DEVNULL)
-            return np.zeros(1)  # no other system answers this
-
-        return run
+    """Return this package: log-probabilities of texts, or EW and MW at all cut-offs."""
     from tse_scorers import load_scorer
 
     scorer = load_scorer(str(folder), device=job.device, dtype=job.dtype)

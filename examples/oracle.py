@@ -34,14 +34,11 @@ class Model:
     """A causal or masked language model of `transformers`, float32, one text at a time."""
 
     def __init__(self, name: str) -> None:
-        file = {}
-        if name.endswith(".gguf"):
-            name, file = str(Path(name).parent), {"gguf_file": Path(name).name}
-        architecture = (AutoConfig.from_pretrained(name, **file).architectures or [""])[0]
+        architecture = (AutoConfig.from_pretrained(name).architectures or [""])[0]
         self.is_masked = architecture.endswith("ForMaskedLM")
         load = AutoModelForMaskedLM if self.is_masked else AutoModelForCausalLM
-        self.model = load.from_pretrained(name, dtype=torch.float32, **file).eval()
-        self.tokenizer = AutoTokenizer.from_pretrained(name, **file)
+        self.model = load.from_pretrained(name, dtype=torch.float32).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(name)
         self.at_gap = cache(self._at_gap)
 
     def logprobs(self, ids: list[int]) -> torch.Tensor:
@@ -53,10 +50,10 @@ class Model:
         """Return log P at the gap between two texts, (vocabulary,): of a mask, or of what follows the prefix."""
         if not self.is_masked:
             encoded = self.tokenizer(prefix, return_special_tokens_mask=True)
-            ends = encoded["special_tokens_mask"][::-1].index(
-                0
-            )  # tokens that the tokenizer puts after a text
-            return self.logprobs(encoded["input_ids"][: len(encoded["input_ids"]) - ends])[-1].numpy()
+            ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
+            while special.pop():  # tokens that the tokenizer puts after a text
+                ids.pop()
+            return self.logprobs(ids)[-1].numpy()
         # A word stands in the gap while the text is tokenized, because a mask may be tokenized without its space.
         encoded = self.tokenizer(f"{prefix} is{suffix}", return_offsets_mapping=True)
         first, end = len(prefix), len(f"{prefix} is")
@@ -75,9 +72,7 @@ class Model:
         """Return log P(sentence); masked: the pseudo-log-likelihood, later tokens of the same word masked too."""
         if not self.is_masked:
             ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-            start = (
-                self.tokenizer.bos_token_id
-            )  # one start token before the first word, which is not scored without
+            start = self.tokenizer.bos_token_id  # without one, the first word is not scored
             given = ids if start is None else [start, *ids]
             rows = self.logprobs(given)
             return float(sum(rows[place - 1, given[place]] for place in range(1, len(given))))
@@ -100,28 +95,21 @@ def agreement(model: Model, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> dict[s
     """
     ids = [(model.token(row.singular), model.token(row.plural)) for row in lemmas.itertuples()]
     forms = np.array([both for both in ids if None not in both and both[0] != both[1]])
-    right, contexts, weights = [], {}, []
+    right, contexts = [], {}
     for pair in pairs.itertuples():
         suffix = pair.suffix if model.is_masked else ""
         logprob = model.at_gap(pair.prefix, suffix)
         correct, incorrect = model.token(pair.form_correct), model.token(pair.form_incorrect)
+        weight = getattr(pair, "stands_for", 1)
         if None not in (correct, incorrect):
-            right.append(logprob[correct] > logprob[incorrect])  # a tie is not right
-            weights.append(getattr(pair, "stands_for", 1))
+            right.append((logprob[correct] > logprob[incorrect], weight))  # a tie is not right
         is_plural = int(pair.number == "plural")
-        contexts[pair.prefix, suffix, is_plural] = (
-            logprob[forms[:, is_plural]],
-            logprob[forms[:, 1 - is_plural]],
-            getattr(pair, "stands_for", 1),
-        )
-    of_contexts = [weight for _, _, weight in contexts.values()]
-    ew = [np.mean(good > bad) for good, bad, _ in contexts.values()]
-    mw = [np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum()) for good, bad, _ in contexts.values()]
-    return {
-        "tse": float(np.average(right, weights=weights)),
-        "ew": float(np.average(ew, weights=of_contexts)),
-        "mw": float(np.average(mw, weights=of_contexts)),
-    }
+        good, bad = logprob[forms[:, is_plural]], logprob[forms[:, 1 - is_plural]]
+        mw = np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum())
+        contexts[pair.prefix, suffix, is_plural] = np.mean(good > bad), mw, weight
+    (tse, of_pairs), (ew, mw, of_contexts) = zip(*right, strict=True), zip(*contexts.values(), strict=True)
+    scores = {"tse": (tse, of_pairs), "ew": (ew, of_contexts), "mw": (mw, of_contexts)}
+    return {name: float(np.average(values, weights=weights)) for name, (values, weights) in scores.items()}
 
 
 def blimp(model: Model, pairs: pd.DataFrame) -> dict[str, float]:
@@ -147,18 +135,16 @@ def german(model: Model, sentences: pd.DataFrame) -> dict[str, float]:
         if set(cases) != set("NDA"):
             continue
         for name, doubled in SETS.items():
-            bad = [
-                score[template, positions, cases[:place] + case + cases[place + 1 :]]
+            wrong = [
+                cases[:at] + case + cases[at + 1 :]
                 for case in doubled
-                for place in range(3)
-                if cases[place] != case
+                for at in range(3)
+                if cases[at] != case
             ]
-            cells[name][cases, positions].append(
-                np.mean([(good > other) + (good == other) / 2 for other in bad])
-            )
-    return {
-        name: float(np.mean([np.mean(values) for values in found.values()])) for name, found in cells.items()
-    }
+            others = [score[template, positions, cases_of_other] for cases_of_other in wrong]
+            auc = np.mean([(good > other) + (good == other) / 2 for other in others])
+            cells[name][cases, positions].append(auc)
+    return {name: float(np.mean([*map(np.mean, of_set.values())])) for name, of_set in cells.items()}
 
 
 def sampled(frame: pd.DataFrame, group: str, limit: int, together: str | None = None) -> pd.DataFrame:
@@ -180,12 +166,8 @@ def main() -> None:
     """Print the scores of a model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("model")
-    parser.add_argument(
-        "--limit",
-        type=int,
-        default=20,
-        help="prefixes of each construction, pairs of each paradigm, templates",
-    )
+    of_each = "prefixes of each construction, pairs of each paradigm, templates"
+    parser.add_argument("--limit", type=int, default=20, help=of_each)
     parser.add_argument("--blimp", type=Path, help="folder with BLiMP's *.jsonl")
     given = parser.parse_args()
     model = Model(given.model)

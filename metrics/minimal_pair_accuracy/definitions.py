@@ -107,7 +107,7 @@ def _logprobs(values: Any, name: str) -> np.ndarray:
     values = np.asarray(values) if hasattr(values, "__array__") else values
     try:
         return pa.array(values, pa.float64(), from_pandas=True).to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, OverflowError, TypeError) as error:
+    except (pa.ArrowException, TypeError) as error:
         raise ValueError(
             f"{name} is not a list of numbers: {error}. Expected a log-probability per sentence."
         ) from error
@@ -164,51 +164,25 @@ def accuracies(
         raise ValueError(
             "The scores of a phenomenon or field are means over paradigms. Give paradigm=[...] as well."
         )
-    by_paradigm = pairs.groupby(np.zeros(len(pairs)) if paradigm is None else "paradigm")
-    paradigms = by_paradigm.agg(
-        accuracy=("correct", "mean"),
-        n=("correct", "size"),
-        n_ties=("tie", "sum"),
-        n_nonfinite=("nonfinite", "sum"),
-    )
-    by = {
-        "by_paradigm": {} if paradigm is None else paradigms.to_dict("index"),
-        "by_phenomenon": {},
-        "by_field": {},
-    }
+    of_paradigm = pairs.groupby(np.zeros(len(pairs)) if paradigm is None else "paradigm")
+    correct, ties, nonfinite = ("correct", "mean"), ("tie", "sum"), ("nonfinite", "sum")
+    paradigms = of_paradigm.agg(accuracy=correct, n=("correct", "size"), n_ties=ties, n_nonfinite=nonfinite)
+    by = {"by_paradigm": {} if paradigm is None else paradigms.to_dict("index")}
     for place, name in enumerate(("phenomenon", "field")):
-        if name in pairs:
-            labels = by_paradigm[name].unique()
-            if (several := labels.str.len() > 1).any():
-                first = labels.index[several][0]
-                raise ValueError(
-                    f"The paradigm {first!r} has more than one {name}: {', '.join(sorted(labels[first]))}. "
-                    f"Give each paradigm the same {name} in all its pairs."
-                )
-            group = labels.str[0]
-        else:
-            group = paradigms.index.to_series().map(
-                {of: known[place] for of, known in BLIMP_PARADIGMS.items()}
+        known = {of: labels[place] for of, labels in BLIMP_PARADIGMS.items()}
+        label = of_paradigm[name].first() if name in pairs else paradigms.index.to_series().map(known)
+        if name in pairs and (several := of_paradigm[name].nunique() > 1).any():
+            raise ValueError(
+                f"The paradigm {label.index[several][0]!r} has more than one {name}. Give all its pairs the same."
             )
-        for label, of_group in paradigms.groupby(group):
-            by[f"by_{name}"][label] = _mean(of_group) | {"n_paradigms": len(of_group)}
+        groups = paradigms.groupby(label)
+        by[f"by_{name}"] = {of: _mean(rows) | {"n_paradigms": len(rows)} for of, rows in groups}
     return _mean(paradigms) | by
 
 
-def _mean(shares: pd.DataFrame) -> dict[str, Any]:
-    counts = shares[["n", "n_ties", "n_nonfinite"]].sum()
-    return {"accuracy": float(np.mean(shares["accuracy"].to_numpy()))} | counts.to_dict()
-
-
-LINKING_FUNCTIONS = ("sum", "mean_token", "mean_byte", "mean_continuation", "slln")
-
-
-def require_linking(name: str) -> None:
-    """Raise ValueError where a name is not one of `LINKING_FUNCTIONS`."""
-    if name not in LINKING_FUNCTIONS:
-        raise ValueError(
-            f"Unknown linking function {name!r}; expected one of: {', '.join(LINKING_FUNCTIONS)}."
-        )
+def _mean(paradigms: pd.DataFrame) -> dict[str, Any]:
+    counts = paradigms[["n", "n_ties", "n_nonfinite"]].sum()
+    return {"accuracy": float(np.mean(paradigms["accuracy"].to_numpy()))} | counts.to_dict()
 
 
 def linked_scores(
@@ -226,17 +200,14 @@ def linked_scores(
         logprob: natural log-probabilities, (sentences,).
         n_tokens: tokens whose log-probabilities are summed in `logprob`.
         n_bytes: bytes of UTF-8.
-        continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share.
+        continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share; only
+            `mean_continuation` needs it.
         n_continuation_tokens: tokens whose log-probabilities are summed in `continuation_logprob`.
     """
-    require_linking(name)
-    lengths = {"sum": n_tokens**0, "mean_token": n_tokens, "mean_byte": n_bytes, "slln": n_tokens**0.5}
-    if name == "mean_continuation":
-        if continuation_logprob is None or n_continuation_tokens is None:
-            raise ValueError(
-                "mean_continuation needs more (continuation_logprob, n_continuation_tokens). Give both."
-            )
-        logprob, lengths[name] = continuation_logprob, n_continuation_tokens
-    length = lengths[name]
+    lengths: dict[str, Any] = {
+        "sum": n_tokens**0, "mean_token": n_tokens, "mean_byte": n_bytes, "slln": n_tokens**0.5,
+        "mean_continuation": n_continuation_tokens,
+    }  # fmt: skip
+    score, length = continuation_logprob if name == "mean_continuation" else logprob, lengths[name]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((n_tokens > 0) & (length > 0), logprob / length, np.nan)
+        return np.where((n_tokens > 0) & (length > 0), score / length, np.nan)

@@ -1,7 +1,7 @@
 """Accuracy on minimal pairs (`evaluate` module): how often the acceptable sentence is more probable, as in BLiMP."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import datasets
 import evaluate
@@ -35,9 +35,6 @@ _CITATION = """\
 
 _LABELS = ("paradigm", "phenomenon", "field")
 
-Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
-"""A data set with scores, as a data set, a data frame, or a list of its rows."""
-
 
 class MinimalPairAccuracy(evaluate.Metric):
     """Share of minimal pairs whose acceptable side is more probable."""
@@ -68,7 +65,7 @@ class MinimalPairAccuracy(evaluate.Metric):
         """Add one minimal pair."""
         self.add_batch(good=[good], bad=[bad], **{name: [of] for name, of in labels.items() if of})
 
-    def compute(self, *, predictions: Scored | None = None, **columns: Any) -> dict[str, Any]:
+    def compute(self, *, predictions: Any = None, **columns: Any) -> dict[str, Any]:
         """Compute the accuracies of the pairs added and of those given here, or of a scored data set."""
         columns = {name: column for name, column in columns.items() if column is not None}
         if predictions is None:

@@ -123,7 +123,7 @@ def as_numbers(scores: Column) -> np.ndarray:
     scores = np.asarray(scores) if hasattr(scores, "__array__") else list(scores)
     try:
         return pa.array(scores, pa.float64(), from_pandas=True).to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, OverflowError, TypeError) as error:
+    except (pa.ArrowException, TypeError) as error:
         raise ValueError(f"The scores are not one number per sentence: {error}.") from error
 
 
@@ -163,11 +163,9 @@ def variation_rows(
         `role:ag1,re2,pa3`, `all`), `auc` in 0 to 1 (NaN if there is no set), and counts: `n` sets, `n_excluded`
         sets, `n_ties` and `n_nonfinite` comparisons.
     """
-    if incomplete not in ("raise", "exclude"):
-        raise ValueError(f"incomplete is {incomplete!r}; expected 'raise' or 'exclude'.")
     pairs = compare(scores, template, cases, positions)
     missing = pairs[~pairs["present"]]
-    if len(missing) and incomplete == "raise":
+    if len(missing) and incomplete != "exclude":
         first = missing.iloc[0]
         raise ValueError(
             f"{len(missing[['template', 'cell']].drop_duplicates())} acceptable sentences lack a violation. The first "
@@ -182,17 +180,16 @@ def variation_rows(
     groups = [f"cell:{order}|{role}" for order, role in product(CASE_ORDERS, ROLE_ASSIGNMENTS)]
     groups += [f"case_order:{order}" for order in CASE_ORDERS] + [f"role:{role}" for role in ROLE_ASSIGNMENTS]
     rows = []
-    for kind in DOUBLED_CASES:
-        sums = sets[sets["variation_set"] == kind].groupby("cell")[[*counts, "credit", "n_comparisons"]].sum()
+    for kind, of_kind in sets.groupby("variation_set", sort=False):
+        sums = of_kind.groupby("cell")[[*counts, "credit", "n_comparisons"]].sum()
         sums = sums.reindex(range(36), fill_value=0)
         # Sums of halves are exact, so cells that are equal as fractions are equal numbers, and have equal ranks.
         cells = (sums["credit"] / sums["n_comparisons"]).to_numpy().reshape(6, 6)
-        by_order, by_role, overall = margins(cells)
         n = sums[counts].to_numpy().reshape(6, 6, 4)
         n_of_groups = [*n.reshape(36, 4), *n.sum(axis=1), *n.sum(axis=0), n.sum(axis=(0, 1))]
-        aucs = [*cells.ravel(), *by_order, *by_role, overall]
-        for group, auc, of_group in zip([*groups, "all"], aucs, n_of_groups, strict=True):
-            row = {"variation_set": kind, "group": group, "auc": float(auc)}
+        aucs = np.hstack([cells.ravel(), *margins(cells)])
+        for group, auc, of_group in zip([*groups, "all"], aucs.tolist(), n_of_groups, strict=True):
+            row = {"variation_set": kind, "group": group, "auc": auc}
             rows.append(row | dict(zip(counts, of_group.tolist(), strict=True)))
     return rows
 

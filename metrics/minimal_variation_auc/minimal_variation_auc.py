@@ -1,12 +1,12 @@
 """Minimal variation set AUC (`evaluate` module): German verb argument structure, Rochereau et al. (2020)."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import datasets
 import evaluate
 import pandas as pd
 
-from .definitions import DOUBLED_CASES, VERSION, Column, as_numbers, variation_rows
+from .definitions import VERSION, Column, as_numbers, variation_rows
 
 _DESCRIPTION = """\
 AUC of acceptable German sentences against their minimal violations. An acceptable sentence has one
@@ -59,9 +59,6 @@ _CITATION = """\
 }
 """
 
-Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
-"""A data set with scores, as a data set, a data frame, or a list of its rows."""
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class MinimalVariationAUC(evaluate.Metric):
@@ -90,7 +87,7 @@ class MinimalVariationAUC(evaluate.Metric):
         super().add_batch(predictions=scores, **strings)
 
     def compute(
-        self, *, predictions: Scored | Column | None = None, scores: str = "logprob_sentence", **others: Any
+        self, *, predictions: Any = None, scores: str = "logprob_sentence", **others: Any
     ) -> dict[str, Any]:
         """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
         is_list_of_rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
@@ -111,17 +108,13 @@ class MinimalVariationAUC(evaluate.Metric):
         incomplete: str = "raise",
     ) -> dict[str, Any]:
         rows = variation_rows(predictions, map(str, template), cases, positions, incomplete)
-        aucs: dict[str, Any] = {
-            level: {kind: {} for kind in DOUBLED_CASES} for level in ("cell", "case_order", "role")
-        }
-        overall = {row["variation_set"]: row for row in rows if row["group"] == "all"}
+        aucs: dict[str, dict[str, dict[str, float]]] = {}
         for row in rows:
-            if row["group"] != "all":
-                level, _, value = row["group"].partition(":")
-                aucs[level][row["variation_set"]][value] = row["auc"]
-        total = overall["1-6"]
+            level, _, value = row["group"].partition(":")
+            aucs.setdefault(level, {}).setdefault(row["variation_set"], {})[value] = row["auc"]
+        total = next(row for row in rows if row["variation_set"] == "1-6" and row["group"] == "all")
         return {
-            "auc": {kind: row["auc"] for kind, row in overall.items()},
+            "auc": {kind: of_kind[""] for kind, of_kind in aucs["all"].items()},
             "cells": aucs["cell"],
             "case_order": aucs["case_order"],
             "role_assignment": aucs["role"],

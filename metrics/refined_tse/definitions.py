@@ -20,7 +20,7 @@ value and id. A tie between l+ and l- is not correct.
 One code for numpy arrays and torch tensors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -67,33 +67,6 @@ def is_correct(correct: Array, incorrect: Array) -> Array:
     [True, False, False]
     """
     return correct > incorrect
-
-
-def equally_weighted(correct: Array, incorrect: Array, counted: Array | None = None) -> Array:
-    """EW: the share of lemmas with P(l+) > P(l-), (contexts,) in [0, 1]; NaN without lemmas.
-
-    Args:
-        correct: (contexts, lemmas) probabilities of the correct forms, or their logs.
-        incorrect: those of the incorrect forms.
-        counted: (contexts, lemmas) booleans: which lemmas count; None for all.
-    """
-    xp = array_api_compat.array_namespace(correct)
-    right = is_correct(correct, incorrect)
-    counted = xp.ones_like(right) if counted is None else counted
-    n_right, n = (xp.astype(xp.sum(lemmas, axis=1), xp.float64) for lemmas in (right & counted, counted))
-    return _ratio(n_right, n)
-
-
-def model_weighted(correct: Array, incorrect: Array) -> Array:
-    """MW (equation 2): the share of the forms' probability that the correct ones have, (contexts,) in [0, 1].
-
-    Args:
-        correct: (contexts, lemmas) probabilities of the correct forms; 0 where a form does not count.
-        incorrect: those of the incorrect forms. If all are 0, the score is NaN.
-    """
-    xp = array_api_compat.array_namespace(correct)
-    of_correct, of_incorrect = xp.sum(correct, axis=1), xp.sum(incorrect, axis=1)
-    return _ratio(of_correct, of_correct + of_incorrect)  # a sum in this order makes no score above 1
 
 
 Repeated = Sequence[tuple[Sequence[int], Sequence[int]]]
@@ -158,63 +131,28 @@ def gap_scores(
 
 
 def whole_scores(logprob: Array, is_first: Array, repeated: Repeated = ()) -> GapScores:
-    """Return the scores over all forms without cut-offs, (contexts, 1) each.
+    """Return EW, MW (equation 2) and covered mass of each context over all forms, without cut-offs, (contexts, 1) each.
 
     Args:
-        logprob: (contexts, 2, lemmas) of the first and the second forms.
+        logprob: (contexts, 2, lemmas) of the first and the second forms; NaN is not correct, and makes MW NaN.
         is_first: (contexts,) whether the first form is the correct one.
-        repeated: `repeated_forms` of numbers of the forms.
+        repeated: `repeated_forms` of numbers of the forms; their mass is covered once.
+
+    >>> toy = np.log([[[0.6, 0.1], [0.05, 0.25]]])  # are, exist; is, exists (the paper's Table 1)
+    >>> scores = whole_scores(toy, np.array([True]))
+    >>> scores.ew.tolist(), scores.mw.round(6).tolist()
+    ([[0.5]], [[0.7]])
     """
     xp = array_api_compat.array_namespace(logprob)
     mass, logprob = xp.exp(logprob), _by_correctness(xp, logprob, is_first)
-    correct, incorrect = logprob[:, 0], logprob[:, 1]
-    ew, mw = equally_weighted(correct, incorrect), model_weighted(xp.exp(correct), xp.exp(incorrect))
+    right = xp.astype(is_correct(logprob[:, 0], logprob[:, 1]), xp.float64)
+    ew = _ratio(xp.sum(right, axis=1), xp.sum(xp.ones_like(right), axis=1))
+    correct, incorrect = (xp.sum(xp.exp(logprob[:, form]), axis=1) for form in (0, 1))
+    mw = _ratio(correct, correct + incorrect)  # a sum in this order makes no score above 1
     covered = xp.sum(mass, axis=(1, 2))
     for forms, lemmas in repeated:
         covered = covered - (len(lemmas) - 1) * mass[:, forms[0], lemmas[0]]
     return GapScores(ew[:, None], mw[:, None], covered[:, None], logprob)
-
-
-def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: Cutoffs) -> GapScores:
-    """Return EW, MW and covered mass of contexts from log-probabilities and the masses ranked before each form.
-
-    Args:
-        logprob: (contexts, 2, lemmas) natural logs of the correct and the incorrect forms. With a NaN, EW over the
-            whole distribution counts that lemma as not correct, and all other scores of the context are NaN.
-        masses: `top` -> mass ranked strictly above each form, `bottom` -> below, of the same shape.
-        cutoffs: sides and shares; at those of a side without masses, all scores are NaN.
-
-    >>> logprob, above = np.log([[[0.6, 0.1], [0.05, 0.25]]]), np.array([[[0.0, 0.85], [0.95, 0.6]]])
-    >>> scores = ranked_scores(logprob, {"top": above}, (("top", 0.6), ("top", 1.0)))
-    >>> scores.ew.round(6).tolist(), scores.mw.round(6).tolist()
-    ([[1.0, 0.5]], [[1.0, 0.7]])
-    """
-    mass, unknown = np.exp(logprob), np.isnan(logprob).any(axis=(1, 2))
-    whole = whole_scores(logprob, np.ones(len(logprob), bool))
-    columns = []
-    for side, cutoff in cutoffs:
-        if cutoff == 1 or side not in masses:
-            columns.append(
-                [score[:, 0] if cutoff == 1 else np.full(len(logprob), np.nan) for score in whole[:3]]
-            )
-            continue
-        before = masses[side]
-        after = before < cutoff * (1 - ROUNDING)
-        inner = after & (before + mass < cutoff)
-        spans = after & ~inner
-        alpha = np.where(spans, (cutoff - before) / np.where(mass > 0, mass, 1.0), 0.0).max(axis=(1, 2))
-        scores = []
-        for inside in (inner, after):
-            lemma: Array = inside.any(axis=1) if side == "top" else inside.all(axis=1)
-            of_lemmas = mass * lemma[:, None]
-            added = mass * inside if side == "top" else of_lemmas
-            ew = equally_weighted(logprob[:, 0], logprob[:, 1], lemma)
-            mw = model_weighted(added[:, 0], added[:, 1])
-            scores.append((ew, mw, of_lemmas.sum(axis=(1, 2))))
-        between = [_between(np, first, last, alpha.clip(0, 1)) for first, last in zip(*scores, strict=True)]
-        columns.append([np.where(unknown, np.nan, score) for score in between])
-    ew, mw, covered = (np.stack(measure, axis=1) for measure in zip(*columns, strict=True))
-    return GapScores(ew, mw, covered, logprob)
 
 
 def _gap_scores(
@@ -282,7 +220,11 @@ def _boundaries(
     total, device = up_to[:, -1:], array_api_compat.device(weight)
     top, bottom = (total * xp.asarray([part], dtype=xp.float64, device=device) for part in (tops, bottoms))
     targets = xp.concat([total - top * (1 - ROUNDING), bottom * (1 - ROUNDING)], axis=1)
-    place = xp.clip(_n_below(up_to, targets), 0, weight.shape[1] - 1)
+    if array_api_compat.is_torch_array(up_to):
+        n_below = xp.searchsorted(up_to, targets)
+    else:
+        n_below = np.stack([np.searchsorted(*row) for row in zip(up_to, targets, strict=True)])
+    place = xp.clip(n_below, 0, weight.shape[1] - 1)
     own = xp.astype(xp.take_along_axis(weight, place, axis=1), xp.float64)
     reached = xp.take_along_axis(up_to, place, axis=1)
     n = len(tops)
@@ -326,13 +268,3 @@ def _ratio(part: Array, total: Array) -> Array:
     """Return part / total, NaN where the total is 0."""
     xp, empty = array_api_compat.array_namespace(part), total == 0
     return xp.where(empty, xp.nan, part / xp.where(empty, 1.0, total))
-
-
-def _n_below(ascending: Array, values: Array, or_equal: bool = False) -> Array:
-    """Return how many entries of each row are below (or equal to) each of its values, (rows, values)."""
-    if array_api_compat.is_torch_array(ascending):
-        torch = array_api_compat.array_namespace(ascending)
-        return torch.searchsorted(ascending, values.contiguous(), right=or_equal)
-    search: Callable[..., np.ndarray] = np.searchsorted
-    side = "right" if or_equal else "left"
-    return np.stack([search(row, limits, side=side) for row, limits in zip(ascending, values, strict=True)])

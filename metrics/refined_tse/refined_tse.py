@@ -20,7 +20,6 @@ The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.
 1.0
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -40,39 +39,35 @@ from .definitions import (
     GapScores,
     gap_scores,
     is_correct,
-    ranked_scores,
     repeated_forms,
+    whole_scores,
 )
 
 ALL = "all"  # the group of all contexts
 MEASURES = ("ew", "mw", "covered_mass")
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
-FORMS = ("correct", "incorrect")
 VERBS = ("logprob_correct", "logprob_incorrect")
-MASSES = {"top": "above", "bottom": "below"}
 TOLERANCE = 1e-3  # in half precision, log-probabilities can be above 0, and masses above 1
 WHOLE = ("top", 1.0)
 Ids: TypeAlias = Array | Sequence[int] | Sequence[Sequence[int]]
 Context: TypeAlias = Mapping[str, Array | Sequence[float]]
-"""What a caller gives for one context: `correct`, `incorrect`, and masses; a list with a number for each lemma."""
-Summary = dict[str, Any]
+"""What a caller gives for one context: `correct` and `incorrect`, a list with a number for each lemma."""
 
 _DESCRIPTION = """\
 Does a language model inflect any verb for the number of its subject (EW, systematicity), and is what it is
 likely to say correctly inflected (MW, likely behaviour)? Both are computed from the probabilities of the correct
-and the incorrect inflection of many verb lemmas at the gap of each context, over the whole distribution and, if
-the probability mass above or below each form is known, over its most or least probable part.
+and the incorrect inflection of many verb lemmas at the gap of each context, over the whole distribution and, from
+logits, over its most or least probable part.
 """
 
 _KWARGS_DESCRIPTION = """
 
 Args:
-    predictions: one dict for each context, with lists of one number for each lemma. `correct` and `incorrect`:
-        natural log-probabilities of its two inflections. For the cut-offs from the top also `correct_above`
-        and `incorrect_above`, the probability mass ranked strictly above each form; for those from the bottom
-        `correct_below` and `incorrect_below`. Contexts may have different numbers of lemmas.
+    predictions: one dict for each context, with the lists `correct` and `incorrect`: natural log-probabilities of the
+        two inflections of each lemma. Contexts may have different numbers of lemmas. Or a scored data set, or a data
+        frame or list of its rows, as `scorer.map(dataset, lemmas=lemmas)` returns it.
     logits: instead of predictions, (contexts, vocabulary) at the gap, a numpy array or a torch tensor on any
-        device; gives the scores at all cut-offs.
+        device; gives the scores at all cut-offs. Log-probabilities of the whole vocabulary will do.
     correct_ids, incorrect_ids: with logits, the vocabulary ids of the inflections, (lemmas,) for all contexts
         or (contexts, lemmas).
     swapped: with logits, (contexts,) booleans, true where `correct_ids` are the incorrect forms: if they are
@@ -86,7 +81,7 @@ Returns:
     `tse`, `n_pairs`, `n_pairs_excluded`: of a scored data set with the verbs of its rows, the share of rows whose
         correct verb is more probable, rows with both log-probabilities, and the others.
     `groups`: the same for each group.
-    `curves`: for `top` and `bottom`, if masses are known, `ew`, `mw`, `covered_mass` and
+    `curves`: for `top` and `bottom`, if scores at cut-offs are known, `ew`, `mw`, `covered_mass` and
         `share_without_lemmas` at each `cutoff`.
     `rows`: all scores as a flat list with group, metric, cutoff_side, cutoff, score and counts.
     `signature`: metric, version, cut-offs and number of contexts.
@@ -128,19 +123,17 @@ class RefinedTSE(evaluate.Metric):
         cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
         **kwargs: object,
     ) -> None:
-        tops, bottoms = [float(p) for p in cutoffs_top], [float(p) for p in cutoffs_bottom]
-        tops += [] if 1.0 in tops else [1.0]
-        self.cutoffs: Cutoffs = (*(("top", p) for p in tops), *(("bottom", p) for p in bottoms))
-        if not all(0 < p <= 1 for _, p in self.cutoffs) or len(set(self.cutoffs)) < len(self.cutoffs):
+        tops = [*cutoffs_top] if 1.0 in cutoffs_top else [*cutoffs_top, 1.0]
+        self.cutoffs: Cutoffs = (*(("top", p) for p in tops), *(("bottom", p) for p in cutoffs_bottom))
+        if not all(0 < p <= 1 for _, p in self.cutoffs) or len({*self.cutoffs}) < len(self.cutoffs):
             raise ValueError(
-                f"The cut-offs are {tops} and {bottoms}; expected different fractions in (0, 1]."
+                f"The cut-offs are {tops} and {[*cutoffs_bottom]}; expected different fractions in (0, 1]."
             )
-        self._sides: list[str] | None = None  # whose masses the contexts so far have
         super().__init__(*args, **kwargs)
 
     def _info(self) -> evaluate.MetricInfo:
-        # Stored are the scores of a context, not its lemmas: up to 6,000 numbers would become 60.
-        scores = datasets.Sequence(datasets.Value("float64"), length=_width(self.cutoffs))
+        # Stored are the scores of a context, 60 numbers, not those of its lemmas, up to 6,000.
+        scores = datasets.Sequence(datasets.Value("float64"))
         info = evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
@@ -172,46 +165,32 @@ class RefinedTSE(evaluate.Metric):
                 "Give one of the two: `predictions` (log-probabilities of the lemmas' forms), or `logits` with "
                 "`correct_ids` and `incorrect_ids`."
             )
-        sides = [[*MASSES]]
         if logits is not None:
             scores = _scores_of_logits(logits, correct_ids, incorrect_ids, swapped, self.cutoffs)
         else:
-            given = list(predictions or ())
-            scores = np.array([_scores_of_prediction(*context, self.cutoffs) for context in enumerate(given)])
-            sides = [_sides(context) for context in given]
+            contexts = enumerate(predictions or ())
+            scores = np.array([_scores_of_prediction(*context, self.cutoffs) for context in contexts])
         names = _names(groups, len(scores))
         if len(scores):
-            earlier = sides[0] if self._sides is None else self._sides
-            if any(of_context != earlier for of_context in sides):
-                raise ValueError(
-                    "These contexts have other masses (above, below) than those before. Give the same for all, "
-                    "or compute the scores of the earlier ones first."
-                )
-            self._sides = earlier
             super().add_batch(predictions=scores, groups=names)
 
-    def compute(self, **contexts: Any) -> Summary:
+    def compute(self, **contexts: Any) -> dict[str, Any]:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
         contexts = {name: value for name, value in contexts.items() if value is not None}
         if _is_scored(contexts.get("predictions")):
             return _of_scored(**contexts, cutoffs=self.cutoffs)
         if contexts:  # `evaluate.combine` gives references=None
             self.add_batch(**contexts)
-        result: Summary = super().compute()
-        self._sides = None
+        result: dict[str, Any] = super().compute()
         return result
 
-    def _compute(self, predictions: Any, groups: Any) -> Summary:
-        scores = predictions.combine_chunks().flatten().to_numpy().reshape(-1, _width(self.cutoffs))
+    def _compute(self, predictions: Any, groups: Any) -> dict[str, Any]:
+        scores = predictions.combine_chunks().flatten().to_numpy().reshape(len(groups), -1)
         return _summary(scores, _members(groups.to_pylist()), self.cutoffs)
 
 
 # The scores of a context are numbers in this order: `COUNTS`, then ew, mw and covered_mass at each cut-off. At cut-offs
-# without masses, and below 1 for a context that is not a distribution, these three are NaN.
-
-
-def _width(cutoffs: Cutoffs) -> int:
-    return len(COUNTS) + len(MEASURES) * len(cutoffs)
+# below 1, these three are NaN for a context that is not a distribution, or is not known as a whole (`predictions`).
 
 
 def _columns(scores: GapScores) -> np.ndarray:
@@ -235,30 +214,23 @@ def _scores_of_logits(
 ) -> np.ndarray:
     """Score logits (contexts, vocabulary) on their device; (contexts, width)."""
     logits = logits.detach() if hasattr(logits, "detach") else np.asarray(logits)
-    xp, n = array_api_compat.array_namespace(logits), len(logits) if logits.ndim else 0
-    first, second = _on_host(correct_ids), _on_host(incorrect_ids)
+    xp, (n, n_words) = array_api_compat.array_namespace(logits), logits.shape if logits.ndim == 2 else (0, 0)
+    first, second = lists = _on_host(correct_ids), _on_host(incorrect_ids)
     is_first = ~(np.zeros(n, bool) if swapped is None else _on_host(swapped))
     if not (
-        (logits.ndim == 2 and 0 not in logits.shape and xp.isdtype(logits.dtype, "real floating"))
-        and (first.dtype.kind in "iu" and second.dtype.kind in "iu" and first.shape == second.shape)
-        and (first.size and first.shape[:-1] in ((), (n,)))
-        and (is_first.dtype == bool and is_first.shape == (n,))
+        (n and n_words and xp.isdtype(logits.dtype, "real floating"))
+        and all(ids.dtype.kind in "iu" and ids.size and ids.shape[:-1] in ((), (n,)) for ids in lists)
+        and all(ids.min() >= 0 and ids.max() < n_words for ids in lists)
+        and (first.shape == second.shape and is_first.dtype == bool and is_first.shape == (n,))
     ):
         arrays = {"logits": logits, "correct_ids": first, "incorrect_ids": second, "swapped": is_first}
-        given = ", ".join(
-            f"{name} of shape {tuple(array.shape)} ({array.dtype})" for name, array in arrays.items()
-        )
+        given = [f"{name} of shape {tuple(array.shape)} ({array.dtype})" for name, array in arrays.items()]
         raise ValueError(
-            f"Got {given}. Expected logits at the gap, floats of the shape (contexts, vocabulary), as in "
-            "logits[:, position]; integer ids of one shape, (lemmas,) or (contexts, lemmas); and as swapped (contexts,)"
-            " booleans, true where correct_ids are the incorrect forms."
+            f"Got {', '.join(given)}. Expected logits at the gap, floats of the shape (contexts, vocabulary), as in "
+            "logits[:, position]; integer ids below the size of the vocabulary, of one shape, (lemmas,) or (contexts, "
+            "lemmas); and as swapped (contexts,) booleans, true where correct_ids are the incorrect forms."
         )
-    ids = np.stack([first, second], axis=-2).astype(np.int64)
-    if ids.min() < 0 or ids.max() >= logits.shape[1]:
-        raise ValueError(
-            f"The ids are between {ids.min()} and {ids.max()}, but the logits have {logits.shape[1]} columns. Ids and "
-            "logits must belong to the same vocabulary."
-        )
+    ids = np.stack(lists, axis=-2).astype(np.int64)
     if ids.ndim == 2:
         return _scores_of_list(xp, logits, ids, is_first, cutoffs)
     each = [_scores_of_list(xp, logits[[row]], ids[row], is_first[[row]], cutoffs) for row in range(n)]
@@ -280,46 +252,31 @@ def _scores_of_list(
     return scores
 
 
-def _sides(context: Context) -> list[str]:
-    """Return the sides whose masses a context has."""
-    return [side for side, mass in MASSES.items() if f"correct_{mass}" in context]
-
-
 def _scores_of_prediction(place: int, context: Context, cutoffs: Cutoffs) -> np.ndarray:
     """Check a context and score it; (width,)."""
-    sides = _sides(context)
-    keys = [form + of_side for of_side in ("", *(f"_{MASSES[side]}" for side in sides)) for form in FORMS]
-    if not isinstance(context, Mapping) or set(context) != set(keys):
+    if not isinstance(context, Mapping) or {*context} != {"correct", "incorrect"}:
         raise ValueError(
-            f"Context {place} is {str(context)!r:.80}; expected a dict with {', '.join(keys)}, and of masses both "
-            "correct_above and incorrect_above, or correct_below and incorrect_below."
+            f"Context {place} is {str(context)!r:.80}; expected a dict with correct and incorrect. Scores at cut-offs "
+            "need the logits of the whole vocabulary (logits=…)."
         )
-    lists = [_numbers(context[key], f"{key!r} of context {place}") for key in keys]
-    if len({len(of_key) for of_key in lists}) > 1 or not len(lists[0]):
+    correct, incorrect = (
+        _numbers(of, f"{form!r} of context {place}") for form, of in sorted(context.items())
+    )
+    if not 0 < len(correct) == len(incorrect):
         raise ValueError(
-            f"Context {place} has lists of the lengths {[*map(len, lists)]}; expected one number for each lemma, "
-            "and at least one lemma."
+            f"Context {place} has {len(correct)} correct and {len(incorrect)} incorrect forms; expected one number for "
+            "each lemma, and at least one lemma."
         )
-    logprob, *ranked = np.stack(lists).reshape(-1, 1, 2, len(lists[0]))
-    probability, known = np.exp(logprob), ~np.isnan(logprob)
-    if any(
-        (known & ~((mass >= 0) & (mass + probability <= 1 + TOLERANCE))).any()
-        for mass in (0.0 * logprob, *ranked)
-    ):
+    logprob = np.stack([correct, incorrect])[None]
+    if (logprob > TOLERANCE).any():
         raise ValueError(
-            f"Context {place} has a probability outside of 0 to 1; its largest log-probability is "
-            f"{logprob[known].max():.6g}. Give natural log-probabilities (log_softmax of the logits), and as the mass "
-            "above or below a form that of all tokens there, without the form itself."
+            f"Context {place} has the log-probability {np.nanmax(logprob):.6g}, a probability above 1. Give natural "
+            "log-probabilities (log_softmax of the logits)."
         )
-    total = float(np.exp(np.unique(logprob[known])).sum())  # a form may be listed twice
-    if total > 1 + TOLERANCE:
-        warnings.warn(
-            f"Context {place}: the probabilities of the forms sum to {total:.4g}; expected at most 1. Their covered "
-            "mass means nothing. Give log_softmax of the logits, computed in float32.",
-            stacklevel=4,
-        )
-    masses = dict(zip(sides, ranked, strict=True))
-    return _columns(ranked_scores(np.minimum(logprob, 0.0), masses, cutoffs))[0]
+    counts, whole = np.split(_columns(whole_scores(np.minimum(logprob, 0.0), np.ones(1, bool)))[0], 2)
+    measures = np.full((len(MEASURES), len(cutoffs)), np.nan)
+    measures[:, cutoffs.index(WHOLE)] = whole
+    return np.concatenate([counts, measures.ravel()])
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
@@ -327,7 +284,7 @@ def _numbers(values: Any, name: str) -> np.ndarray:
     try:
         values = _on_host(values) if hasattr(values, "detach") else values
         return pa.array(values, pa.float64(), from_pandas=True).to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, OverflowError, TypeError) as error:
+    except (pa.ArrowException, TypeError) as error:
         raise ValueError(
             f"{name} is not a list of numbers: {error}. Expected one number in each place."
         ) from error
@@ -362,11 +319,12 @@ def _is_scored(predictions: object) -> bool:
     return hasattr(predictions, "columns") or hasattr(predictions, "column_names")
 
 
-def _of_scored(predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] | None = None) -> Summary:
+def _of_scored(
+    predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] | None = None
+) -> dict[str, Any]:
     """Average the scores of rows: EW, MW and covered mass over different contexts, TSE over rows."""
-    scored = (
-        predictions.to_pandas() if isinstance(predictions, datasets.Dataset) else pd.DataFrame(predictions)
-    )
+    is_dataset = isinstance(predictions, datasets.Dataset)
+    scored = predictions.to_pandas() if is_dataset else pd.DataFrame(predictions)
     needed = ["context", "n_lemmas", "n_ties", *MEASURES, *([groups] if isinstance(groups, str) else [])]
     if missing := [name for name in needed if name not in scored]:
         raise ValueError(
@@ -376,35 +334,28 @@ def _of_scored(predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] |
     context = pd.factorize(scored["context"])[0]  # large hashes are not exact as floats
     if not len(context) or (context < 0).any():
         raise ValueError("Expected a scored data set with at least one row, and the context of each row.")
-    columns = [_checked(scored, name, (0, np.inf), fill=0) for name in COUNTS]
-    for measure in MEASURES:
-        names = [measure if cutoff == WHOLE else f"{measure}_{cutoff[0]}_{cutoff[1]:g}" for cutoff in cutoffs]
-        columns += [_checked(scored, name, (0, 1), fill=np.nan) for name in names]
+    names = [m if c == WHOLE else f"{m}_{c[0]}_{c[1]:g}" for m in MEASURES for c in cutoffs]
+    columns = [_checked(scored, name, 0, np.inf if name in COUNTS else 1) for name in (*COUNTS, *names)]
     members = _members(_names(scored[groups] if isinstance(groups, str) else groups, len(context)))
     first = {name: rows[~pd.Series(context[rows]).duplicated()] for name, rows in members.items()}
     result = _summary(np.column_stack(columns), first, cutoffs)
     if {*VERBS} <= {*scored}:
-        logprobs = [_checked(scored, name, (-np.inf, 0)) for name in VERBS]
+        logprobs = [_checked(scored, name, -np.inf, 0) for name in VERBS]
         right = np.where(np.isnan(logprobs).any(axis=0), np.nan, is_correct(*logprobs))
         for name, rows in members.items():
             of_group = result if name == ALL else result["groups"][name]
-            n = int((~np.isnan(right[rows])).sum())
-            tse = float(np.nanmean(right[rows])) if n else float("nan")
+            tse, n = _mean(right[rows])
             of_group |= {"tse": tse, "n_pairs": n, "n_pairs_excluded": len(rows) - n}
     return result
 
 
-def _checked(
-    scored: pd.DataFrame, name: str, limits: tuple[float, float], fill: float = np.nan
-) -> np.ndarray:
-    """Return a column, or `fill` where there is none; NaN is a missing score, but not a count."""
+def _checked(scored: pd.DataFrame, name: str, low: float, high: float) -> np.ndarray:
+    """Return a column, NaN where there is none; a missing score is NaN, but not a missing count."""
     if name not in scored:
-        return np.full(len(scored), fill)
+        return np.full(len(scored), np.nan)
     numbers = _numbers(scored[name], f"The column {name!r}")
-    low, high = limits
-    wrong = ~((numbers >= low - TOLERANCE) & (numbers <= high + TOLERANCE)) & ~(
-        np.isnan(numbers) & (name not in COUNTS)
-    )
+    inside = (numbers >= low - TOLERANCE) & (numbers <= high + TOLERANCE)
+    wrong = ~inside & (~np.isnan(numbers) | (name in COUNTS))
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
@@ -414,7 +365,13 @@ def _checked(
     return np.clip(numbers, low, high)
 
 
-def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cutoffs) -> Summary:
+def _mean(values: np.ndarray) -> tuple[float, int]:
+    """Return the mean of the values that are not NaN, and their number."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan"), known.size
+
+
+def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cutoffs) -> dict[str, Any]:
     """Average the scores of contexts over the members of each group, among which is `all`.
 
     ew, mw                  mean over the contexts that have a score at the cut-off
@@ -424,39 +381,28 @@ def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cut
     A context without a score is not a zero: it is excluded from the mean and counted in `n_excluded`.
     """
     n_lemmas, n_ties, n_nonfinite = scores[:, : len(COUNTS)].T
-    ew, mw, covered = np.split(scores[:, len(COUNTS) :], 3, axis=1)
+    ew, mw, covered = np.split(scores[:, len(COUNTS) :], len(MEASURES), axis=1)
     without = np.where(np.isnan(covered), np.nan, np.isnan(ew))
     measures = {**dict(zip(MEASURES, (ew, mw, covered), strict=True)), "share_without_lemmas": without}
     known = [
-        cutoff
-        for cutoff, column in zip(cutoffs, covered.T, strict=True)
-        if cutoff == WHOLE or not np.isnan(column).all()
+        c for c, column in zip(cutoffs, covered.T, strict=True) if c == WHOLE or (column == column).any()
     ]
+    sides = {side: [p for of_side, p in known if of_side == side] for side in ("top", "bottom")}
+    curves: dict[str, Any] = {side: {"cutoff": ps} for side, ps in sides.items() if min(ps, default=1) < 1}
     rows, groups = [], {}
     for group, at in members.items():
         counts = {"n_lemmas": float(n_lemmas[at].mean()), "n_ties": int(n_ties[at].sum())}
         counts["n_nonfinite"] = int((n_nonfinite[at] > 0).sum())
-        groups[group] = {"n_contexts": len(at), **counts}
+        of_group = groups[group] = {"n_contexts": len(at), **counts}
         for side, cutoff in known:
             for measure, values in measures.items():
-                of_group = values[at, cutoffs.index((side, cutoff))]
-                scored = of_group[~np.isnan(of_group)]
-                score = float(scored.mean()) if scored.size else float("nan")
+                score, n = _mean(values[at, cutoffs.index((side, cutoff))])
                 row = {"group": group, "metric": measure, "cutoff_side": side, "cutoff": cutoff}
-                row |= {"score": score, "n": scored.size, "n_excluded": len(at) - scored.size}
-                rows.append(row | counts)
+                rows.append(row | {"score": score, "n": n, "n_excluded": len(at) - n} | counts)
                 if (side, cutoff) == WHOLE and measure in MEASURES:
-                    groups[group] |= {measure: score}
-                if (side, cutoff) == WHOLE and measure == "mw":
-                    groups[group] |= {"n_excluded": len(at) - scored.size}
-    sides = {side: [p for of_side, p in known if of_side == side] for side in MASSES}
-    curves: dict[str, Any] = {}
-    for side, shares in sides.items():
-        if min(shares, default=1) < 1:
-            curves[side] = {"cutoff": shares, **{measure: [] for measure in measures}}
-    for row in rows:
-        if row["group"] == ALL and row["cutoff_side"] in curves:
-            curves[row["cutoff_side"]][row["metric"]].append(row["score"])
+                    of_group |= {measure: score} | ({"n_excluded": len(at) - n} if measure == "mw" else {})
+                if group == ALL and side in curves:
+                    curves[side].setdefault(measure, []).append(score)
     signature = {"metric": "refined_tse", "version": VERSION, "n_contexts": len(members[ALL])}
     signature |= {f"cutoffs_{side}": shares for side, shares in sides.items()}
     return {**groups.pop(ALL), "groups": groups, "curves": curves, "rows": rows, "signature": signature}

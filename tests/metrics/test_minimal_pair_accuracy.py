@@ -129,7 +129,6 @@ def test_every_pair_is_in_exactly_one_state(rows):
             {"good": [[-1.0]], "bad": [[-2.0]]},
             "good is not a list of numbers.*a log-probability per sentence",
         ),
-        ({"good": [10**400], "bad": [-2.0]}, "good is not a list of numbers: .*too large"),
         ({"good": ["-1"], "bad": [-2.0]}, "good is not a list of numbers: .*'-1' with type str"),
         ({"good": [-1j], "bad": [-2.0]}, "good is not a list of numbers: .*complex"),
         ({"good": [-1.0], "bad": [-2.0], "paradigm": ["a", "b"]}, "2 of 1 pairs have a paradigm"),
@@ -137,7 +136,7 @@ def test_every_pair_is_in_exactly_one_state(rows):
         ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "means over paradigms. Give paradigm"),
         (
             {"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", "a"], "phenomenon": ["p", "q"]},
-            "'a' .*phenomenon: p, q",
+            "'a' has more than one phenomenon",
         ),
     ],
 )
@@ -226,17 +225,11 @@ def test_equal_sides_are_never_correct(values):
     assert accuracies(values, values)["accuracy"] == 0
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"logprob_sentence_good": 10**400, "logprob_sentence_bad": -1.0}, "too large"),
-        (
-            {"logprob_sentence_good": -1.0},
-            "lack logprob_sentence_bad; .*, or correct the name of a column",
-        ),
-    ],
-)
-def test_scored_rows_that_hold_no_scores_are_refused(metric, row, message):
+def test_scored_rows_that_hold_no_scores_are_refused(metric):
+    row, message = (
+        {"logprob_sentence_good": -1.0},
+        "lack logprob_sentence_bad; .*, or correct the name of a column",
+    )
     for predictions in ([row], pd.DataFrame([row])):
         with pytest.raises(ValueError, match=message):
             metric.compute(predictions=predictions)

@@ -230,7 +230,6 @@ def test_cell_without_any_set_is_nan_and_left_out_of_means():
             "different lengths",
         ),
         ({"predictions": ["x"], "template": [0], "cases": ["NDA"], "positions": ["123"]}, "one number per"),
-        ({"predictions": [10**400], "template": [0], "cases": ["NDA"], "positions": ["123"]}, "too large"),
         ({"predictions": [{"logprob_sentence": -1.0}]}, "lack template, cases, positions"),
         (
             {"predictions": [1.0], "template": [0], "cases": ["NXA"], "positions": ["123"]},
@@ -252,11 +251,6 @@ def test_cell_without_any_set_is_nan_and_left_out_of_means():
 def test_bad_input_is_told(metric, columns, message):
     with pytest.raises(ValueError, match=message):
         metric.compute(**columns)
-
-
-def test_unknown_treatment_of_incomplete_sets():
-    with pytest.raises(ValueError, match="'raise' or 'exclude'"):
-        score(design(), np.zeros(144), incomplete="skip")
 
 
 def test_module_takes_the_released_columns_as_they_are_read(metric):

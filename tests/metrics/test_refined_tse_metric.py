@@ -4,7 +4,6 @@ import math
 import os
 import subprocess
 import sys
-import warnings
 
 import array_api_compat
 import evaluate
@@ -82,26 +81,6 @@ def scores_of_tensors(logits, ids):
     return torch.stack(scores[:3]).numpy()
 
 
-def masses(logits, ids):
-    """Log-probabilities (contexts, 2, lemmas), and the masses ranked above and below, from a stable sort."""
-    logits = np.asarray(logits, dtype=np.float64)
-    probabilities = np.exp(logits - logits.max(1, keepdims=True))
-    probabilities /= probabilities.sum(1, keepdims=True)
-    order = np.argsort(-logits, axis=1, kind="stable")
-    rank = np.argsort(order, axis=1)[:, ids]
-    falling = np.take_along_axis(probabilities, order, axis=1)
-    nothing = np.zeros((len(logits), 1))
-    above = np.concatenate([nothing, falling.cumsum(1)], axis=1)
-    below = np.concatenate([nothing, falling[:, ::-1].cumsum(1)], axis=1)
-
-    def at(array, places):
-        return np.take_along_axis(array, places.reshape(len(logits), -1), axis=1).reshape(places.shape)
-
-    with np.errstate(divide="ignore"):
-        logprob = np.log(probabilities[:, ids])
-    return logprob, {"top": at(above, rank), "bottom": at(below, logits.shape[1] - 1 - rank)}
-
-
 KINDS = ["random", "ties", "near ties", "flat", "peaked"]
 
 # ---- exactness -------------------------------------------------------------------------------------------
@@ -119,16 +98,6 @@ def test_all_cutoffs_agree_with_the_literal_definitions(kind, vocabulary):
         np.testing.assert_allclose(way(logits, ids), expected, rtol=0, atol=1e-5, equal_nan=True)
         doubles = logits.astype(np.float64)
         np.testing.assert_allclose(way(doubles, ids), expected, rtol=0, atol=1e-9, equal_nan=True)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_scores_from_masses_agree_with_the_literal_definitions(kind):
-    """What a caller without logits comes with."""
-    logits = random_logits(kind, 4, 300, seed=9).astype(np.float64)
-    # Masses do not say which forms are equal.
-    ids = np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
-    found = definitions.ranked_scores(*masses(logits, ids), CUTOFFS)
-    np.testing.assert_allclose(np.stack(found[:3]), literal(logits, ids), rtol=0, atol=1e-9, equal_nan=True)
 
 
 @pytest.mark.gpu
@@ -231,8 +200,6 @@ HAND_CUTOFFS = (*(("top", p) for p in HAND_TOP), *(("bottom", p) for p in HAND_B
 def test_cutoffs_worked_by_hand():
     by_hand = np.asarray([*HAND_TOP.values(), *HAND_BOTTOM.values()]).T
     np.testing.assert_allclose(scores_of(HAND, HAND_IDS, HAND_CUTOFFS)[:, 0], by_hand, atol=1e-12)
-    given_masses = definitions.ranked_scores(*masses(HAND, HAND_IDS), HAND_CUTOFFS)
-    np.testing.assert_allclose(np.stack(given_masses[:3])[:, 0], by_hand, atol=1e-12)
 
 
 @pytest.mark.parametrize("vocabulary", [10, 100, 1000, 30_000])
@@ -377,6 +344,8 @@ def test_forms_of_probability_zero_tie_and_have_no_weight(metric):
     assert (result["n_ties"], result["n_nonfinite"], result["ew"]) == (1, 0, 0)
     nothing = of_logits(metric, logits, [[1], [2]])
     assert math.isnan(nothing["mw"]) and nothing["covered_mass"] == 0
+    listed = metric.compute(predictions=[{"correct": [-math.inf, -1.0], "incorrect": [-2.0, -math.inf]}])
+    assert (listed["ew"], listed["n_ties"], listed["n_nonfinite"]) == (0.5, 0, 0)
 
 
 # ---- averages ---------------------------------------------------------------------------------------------
@@ -400,16 +369,9 @@ def test_contexts_without_lemmas_are_left_out_and_their_share_is_given(metric):
 
 
 def as_predictions(logits, ids):
-    """Contexts as a caller writes them down: lists, with masses."""
-    logprob, by_side = masses(logits, ids)
-    return [
-        {
-            form + key: array[row, place].tolist()
-            for place, form in enumerate(("correct", "incorrect"))
-            for key, array in (("", logprob), ("_above", by_side["top"]), ("_below", by_side["bottom"]))
-        }
-        for row in range(len(logits))
-    ]
+    """Contexts as a caller writes them down."""
+    logprob = torch.as_tensor(logits).double().log_softmax(-1).numpy()
+    return [{"correct": row[ids[0]].tolist(), "incorrect": row[ids[1]].tolist()} for row in logprob]
 
 
 TOLERANCE = 1e-6  # exponentials of float32
@@ -422,12 +384,10 @@ def assert_same_result(one, other):
         assert row == twin | {"score": pytest.approx(twin["score"], abs=TOLERANCE, nan_ok=True)}
 
 
-def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
-    logits = random_logits("random", 12, 300, seed=9)
-    # Lists do not say which forms are equal.
-    ids = np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
+def test_batches_of_logits_give_the_same_as_all_at_once(metric):
+    logits, ids = random_logits("random", 12, 300, seed=9), random_lemmas(30, 300, seed=9)
     groups = ["near", "far", "far"] * 4
-    whole = metric.compute(predictions=as_predictions(logits, ids), groups=groups)
+    whole = metric.compute(logits=logits, correct_ids=ids[0], incorrect_ids=ids[1], groups=groups)
     for kind in (np.asarray, torch.from_numpy):
         for start in range(0, 12, 5):
             batch = slice(start, start + 5)
@@ -437,14 +397,10 @@ def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
         assert_same_result(metric.compute(), whole)
     assert list(whole["groups"]) == ["near", "far"]
     assert whole["groups"]["near"]["n_contexts"] == 4 and whole["n_lemmas"] == 30
-    assert whole["curves"]["top"]["cutoff"] == list(TOP) and whole["curves"]["bottom"]["cutoff"] == list(
-        BOTTOM
-    )
+    assert [whole["curves"][side]["cutoff"] for side in ("top", "bottom")] == [[*TOP], [*BOTTOM]]
     assert whole["curves"]["top"]["ew"][-1] == whole["ew"]
-    expected = literal(logits, ids)
-    np.testing.assert_allclose(
-        whole["curves"]["bottom"]["mw"], np.nanmean(expected[1], 0)[len(TOP) :], atol=1e-9
-    )
+    expected = np.nanmean(literal(logits, ids)[1], 0)[len(TOP) :]
+    np.testing.assert_allclose(whole["curves"]["bottom"]["mw"], expected, atol=1e-5)
     assert whole["signature"] == {
         "metric": "refined_tse",
         "version": definitions.VERSION,
@@ -452,6 +408,28 @@ def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
         "cutoffs_bottom": list(BOTTOM),
         "n_contexts": 12,
     }
+
+
+def test_lists_of_numbers_give_the_scores_of_the_whole_distribution(metric):
+    """Beside logits, they have no score at the cut-offs below 1, and are counted there."""
+    logits, ids = random_logits("random", 6, 300, seed=9), np.arange(60).reshape(2, 30)
+    options = {"correct_ids": ids[0], "incorrect_ids": ids[1]}
+    expected = metric.compute(logits=logits, **options)
+    found = metric.compute(predictions=as_predictions(logits, ids))
+    assert {name: found[name] for name in ("ew", "mw", "covered_mass")} == pytest.approx(
+        {name: expected[name] for name in ("ew", "mw", "covered_mass")}, abs=TOLERANCE
+    )
+    assert found["curves"] == {} and found["signature"]["cutoffs_top"] == [1.0]
+    metric.add_batch(logits=logits[:2], **options)
+    both = metric.compute(predictions=as_predictions(logits[2:], ids))
+    assert both["ew"] == pytest.approx(expected["ew"])
+    assert (
+        both["curves"]["top"]["ew"][:-1]
+        == metric.compute(logits=logits[:2], **options)["curves"]["top"]["ew"][:-1]
+    )
+    assert {
+        (row["cutoff"], row["n_excluded"]) for row in both["rows"] if row["metric"] == "covered_mass"
+    } == {(p, 4 * (p < 1)) for p in (*TOP, *BOTTOM)}
 
 
 def test_adding_contexts_one_by_one_and_all_at_once_is_the_same(metric):
@@ -481,7 +459,7 @@ def test_contexts_may_have_different_numbers_of_lemmas(metric):
     ]
     result = metric.compute(predictions=ragged)
     assert result["ew"] == pytest.approx((2 / 3 + 1) / 2) and result["n_lemmas"] == 2.0
-    assert result["curves"] == {}, "no masses, no curve"
+    assert result["curves"] == {}
     assert_same_result(metric.compute(predictions=ragged[::-1]), result)
 
 
@@ -506,16 +484,13 @@ def test_cutoffs_are_chosen_when_the_metric_is_loaded(root):
 
 ONE = {"correct": [-1.0], "incorrect": [-2.0]}
 ERRORS = {
-    "positive": ({"correct": [1.5], "incorrect": [-2.0]}, r"outside of 0 to 1; .* 1\.5"),
+    "positive": ({"correct": [1.5], "incorrect": [-2.0]}, r"log-probability 1\.5, a probability above 1"),
     "lengths": ({"correct": [-1.0, -1.0], "incorrect": [-2.0]}, "expected one number for each lemma"),
     "empty": ({"correct": [], "incorrect": []}, "at least one lemma"),
     "nested": ({"correct": [[-1.0]], "incorrect": [[-2.0]]}, "not a list of numbers"),
-    "missing": ({"correct": [-1.0]}, "expected a dict with correct, incorrect"),
-    "unknown": ({**ONE, "right": [-1.0]}, "expected a dict with correct, incorrect"),
-    "half of the masses": ({**ONE, "correct_above": [0.0]}, "both correct_above and incorrect_above"),
-    "mass": ({**ONE, "correct_above": [0.9], "incorrect_above": [0.5]}, "without the form itself"),
+    "missing": ({"correct": [-1.0]}, "expected a dict with correct and incorrect"),
+    "unknown": ({**ONE, "right": [-1.0]}, "expected a dict with correct and incorrect"),
     "text": ({"correct": ["-1"], "incorrect": [-2.0]}, "'correct' of context . is not a list of numbers"),
-    "too large": ({"correct": [10**400], "incorrect": [-2.0]}, "not a list of numbers"),
     "no dict": ([-1.0, -2.0], "expected a dict"),
 }
 
@@ -523,17 +498,8 @@ ERRORS = {
 @pytest.mark.parametrize("prediction, message", ERRORS.values(), ids=ERRORS)
 def test_bad_contexts_are_refused_before_anything_is_stored(metric, prediction, message):
     with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=[ONE if message != "without the form itself" else prediction, prediction])
+        metric.compute(predictions=[ONE, prediction])
     assert metric.compute(predictions=[ONE])["n_contexts"] == 1
-
-
-def test_more_mass_than_a_distribution_has_is_warned_about(metric):
-    """A covered mass of 1.006 was returned without a word."""
-    with pytest.warns(UserWarning, match=r"Context 0: .*sum to 1\.013"):
-        metric.compute(predictions=[{"correct": [-0.5], "incorrect": [-0.9]}])
-    with warnings.catch_warnings():  # one form in two lemmas counts once
-        warnings.simplefilter("error")
-        metric.compute(predictions=[{"correct": [-0.2, -0.2], "incorrect": [-3.0, -3.0]}])
 
 
 def test_wrong_arguments_are_refused(metric, root):
@@ -546,8 +512,6 @@ def test_wrong_arguments_are_refused(metric, root):
     for groups in (["a", "b"], ["all"]):
         with pytest.raises(ValueError, match="expected one group for each context"):
             metric.compute(predictions=[ONE], groups=groups)
-    with pytest.raises(ValueError, match="same vocabulary"):
-        metric.compute(logits=logits, correct_ids=[5], incorrect_ids=[2])
     for cutoffs in ([0.0], [97], [math.nan], [0.5, 0.5]):
         with pytest.raises(ValueError, match="fractions"):
             evaluate.load(str(root / "metrics" / "refined_tse"), cutoffs_top=cutoffs)
@@ -559,6 +523,8 @@ def test_wrong_arguments_are_refused(metric, root):
         {"incorrect_ids": None},
         {"correct_ids": [0, 1]},
         {"correct_ids": [0.5]},
+        {"correct_ids": [5]},
+        {"incorrect_ids": [-1]},
         {"correct_ids": [], "incorrect_ids": []},
         {"logits": np.zeros((1, 2, 5))},
         {"logits": np.zeros((2, 5), int)},
@@ -573,14 +539,8 @@ def test_arrays_of_another_shape_or_type_are_refused(metric, arguments):
         metric.compute(**usual | arguments)
 
 
-def test_contexts_with_and_without_masses_do_not_mix_but_some_may_have_no_group(metric):
+def test_some_contexts_may_have_no_group(metric):
     metric.add_batch(predictions=[ONE])
-    for others in (
-        {"logits": np.zeros((1, 5), np.float32), "correct_ids": [0], "incorrect_ids": [1]},
-        {"predictions": [ONE, ONE | {"correct_above": [0.0], "incorrect_above": [0.5]}]},
-    ):
-        with pytest.raises(ValueError, match="other masses"):
-            metric.add_batch(**others)
     metric.add_batch(predictions=[ONE], groups=["a"])
     result = metric.compute(predictions=[ONE])
     assert result["n_contexts"] == 3 and result["groups"]["a"]["n_contexts"] == 1

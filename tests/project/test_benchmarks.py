@@ -41,17 +41,14 @@ def rows_of(table):
 
 
 @pytest.mark.slow
-def test_all_systems_that_score_sentences_are_timed(blimp, tmp_path):
+def test_all_systems_that_score_sentences_are_timed(blimp):
     pytest.importorskip("minicons")
     pytest.importorskip("lm_eval")
-    json_file = tmp_path / "runs.json"
-    found = measured("speed.py", "blimp-tiny", "--rounds", "2", "--blimp", blimp, "--json", json_file)
+    found = measured("speed.py", "blimp-tiny", "--rounds", "2", "--blimp", blimp)
     assert found.returncode == 0, found.stderr
     systems = ["ours", "minicons", "lm-eval", "literal"]
     assert rows_of(found.stdout) == [("| blimp-tiny", name) for name in systems]
-    runs = json.loads(json_file.read_text())["runs"]
-    assert [run["system"] for run in runs] == systems * 2
-    assert all(run["texts"] == 8 and run["wall"] > 0 and run["user"] > 0 for run in runs)
+    assert found.stdout.count(" | 8 | ") == 4
 
 
 def test_gaps_are_timed_against_loops():
@@ -71,29 +68,20 @@ def test_no_time_is_printed_where_scores_disagree(blimp, tmp_path):
     assert rows_of(found.stdout) == []
 
 
-def test_intervals_are_simulated_alike_in_each_run(tmp_path):
+def test_intervals_are_simulated_alike_in_each_run():
     """An interval contains the truth or not, and the same sets are drawn again."""
-    command = [
-        sys.executable,
-        ROOT / "benchmarks" / "intervals.py",
-        "15 units of",
-        "2 x 2",
-        "--sets",
-        "3",
-        "--json",
-    ]
-    for name in ("one", "other"):
-        found = subprocess.run([*command, tmp_path / name], capture_output=True, text=True, timeout=300)
-        assert found.returncode == 0, found.stderr
-    rates = json.loads((tmp_path / "one").read_text())
-    assert len(rates) == len(rows_of(found.stdout)) == 7
-    assert (tmp_path / "one").read_text() == (tmp_path / "other").read_text()
-    assert rates["scores: 15 units of 100/k, 0.85 / 0.65"]["score covers"] in (0, 100 / 3, 200 / 3, 100)
+    script = ROOT / "benchmarks" / "intervals.py"
+    command = [sys.executable, script, "15 units of", "2 x 2", "--sets", "3"]
+    one, other = (subprocess.run(command, capture_output=True, text=True, timeout=300) for _ in range(2))
+    assert one.returncode == 0, one.stderr
+    assert one.stdout == other.stdout and len(rows_of(one.stdout)) == 7
+    name, covers = rows_of(one.stdout)[0]
+    assert name == "| scores: 15 units of 100/k, 0.85 / 0.65" and covers in ("0.0", "33.3", "66.7", "100.0")
 
 
 @pytest.mark.slow
 def test_the_benchmarks_of_a_gpu_run_on_a_cpu(blimp):
-    how = ("--device", "cpu", "--rounds", "1", "--blimp", blimp, "--systems", "literal")
+    how = ("--rounds", "1", "--blimp", blimp, "--systems", "literal")
     found = measured("gpu.py", "blimp-float32", *how)
     assert found.returncode == 0, found.stderr
     assert rows_of(found.stdout) == [("| blimp-float32", "ours"), ("| blimp-float32", "literal")]

@@ -37,21 +37,6 @@ def example(monkeypatch):
     return start
 
 
-@pytest.mark.slow
-def test_a_tiny_model_is_trained_and_its_curves_drawn(example, tmp_path):
-    pytest.importorskip("matplotlib").use("agg")
-    example("train_tiny_lm.py", "--out", tmp_path, "--steps", 4, "--every", 2, "--budget", 36)
-    assert (tmp_path / "curves.png").stat().st_size > 10_000
-    assert (tmp_path / "model.safetensors").exists()
-
-
-@pytest.mark.slow
-def test_a_loop_by_hand(example, capsys):
-    example("hand_written_loop.py", "--steps", 2, "--every", 1, "--budget", 36)
-    lines = capsys.readouterr().out.strip().splitlines()
-    assert len(lines) == 2 and all("agreement/ew" in line for line in lines)
-
-
 def test_pairs_in_context(example, tmp_path):
     nouns, verbs = ("The author", "The pilot", "The guard"), {"a": "laugh", "b": "swim"}
     rows = [(uid, f"{noun} {verb}s.", f"{noun} {verb}.") for uid, verb in verbs.items() for noun in nouns]
@@ -69,13 +54,6 @@ def test_pairs_in_context(example, tmp_path):
         assert verb not in drawn["mismatched"][row.Index]
     found = run("tiny-causal", data=tmp_path / "matched.csv", out=tmp_path / "out", report=False).frame
     assert set(found.query("level == 'all'")["n"]) == {6}
-
-
-def test_a_two_by_two_experiment(example, tmp_path, capsys):
-    example("two_by_two.py", "--out", tmp_path)
-    fulfilled, effect = capsys.readouterr().out.strip().splitlines()[-2:]
-    assert fulfilled == "accuracy of the criterion: 1.00 over 4 items"
-    assert effect.startswith("interaction at the verb: -2.7")
 
 
 def test_a_suite_of_ones_own(example, tmp_path, monkeypatch):

@@ -71,5 +71,5 @@ def test_attention_that_refuses_float32_and_a_wrong_attribute(tmp_path):
         _, metrics = fit(tmp_path, syntax_evaluation(), half=True)
     assert 0 < float(metrics["agreement/ew"]) < 1
     assert len([one for one in said if "refuses float32" in str(one.message)]) == 1
-    with pytest.raises(ValueError, match="has no attribute 'network'"):
+    with pytest.raises(AttributeError, match="has no attribute 'network'"):
         fit(tmp_path, syntax_evaluation("network"))

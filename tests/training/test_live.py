@@ -18,6 +18,9 @@ from tse_scorers import (
     Regions,
     SyntaxEvaluationCallback,
     evaluate_live,
+    inflection_ids,
+    load_data,
+    load_metric,
     load_scorer,
 )
 from tse_scorers.training.live_model import undisturbed
@@ -66,11 +69,8 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
         for ending, column in (("", "score"), ("_n", "n"), ("_se", "se"), ("_lemmas", "n_lemmas"))
         if (measure, ending) != ("tse", "_lemmas")
     }
-    assert evaluation(model, tokenizer) == scores and evaluation.keys == (
-        "agreement/tse",
-        "agreement/ew",
-        "agreement/mw",
-    )
+    assert evaluation.keys == ("agreement/tse", "agreement/ew", "agreement/mw")
+    assert evaluation(model, tokenizer) == scores == evaluate_live(model, tokenizer, budget=np.int64(PAIRS))
 
 
 def test_suites_with_options_of_their_own_and_groups(tmp_path):
@@ -99,11 +99,32 @@ def test_suites_with_options_of_their_own_and_groups(tmp_path):
     )
 
 
+def test_a_loop_may_stream_logits_into_the_metric():
+    """With the ids of a model's inflections, the metric gives what scoring the contexts gives."""
+    scorer, metric = load_scorer("tiny-causal"), load_metric("refined_tse")
+    rows = [{"prefix": "The author", "suffix": ".", "number": "singular"},
+            {"prefix": "The senators near the guard", "suffix": ".", "number": "plural"}]  # fmt: skip
+    ids = inflection_ids(scorer.model, scorer.tokenizer)
+    assert ids.singular.shape == ids.plural.shape and len(ids.plural) > 800
+    for row in rows:
+        tokens = scorer.tokenizer(row["prefix"], return_tensors="pt")
+        logits = scorer.model(**tokens).logits[:, -1]
+        is_singular = [row["number"] == "singular"]
+        metric.add_batch(
+            logits=logits, correct_ids=ids.plural, incorrect_ids=ids.singular, swapped=is_singular
+        )
+    found = metric.compute()
+    expected = metric.compute(predictions=scorer.map(rows, lemmas=load_data("verb_lemmas", "released")))
+    assert [found[name] for name in ("ew", "mw", "n_lemmas")] == pytest.approx(
+        [expected[name] for name in ("ew", "mw", "n_lemmas")], abs=1e-6
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"suites": ["agreement"]}, "expected suites, such as"),
-        ({"suites": [German(), German(limit=1)]}, "two suites 'german'"),
+        ({"suites": ["agreement"]}, "expected suites of different names, such as"),
+        ({"suites": [German(), German(limit=1)]}, "expected suites of different names"),
         ({"suites": [German()], "budget": 5}, "smallest part"),
         ({"budget": 0}, "at least 1"),
         ({"budget": "5"}, r"budget is '5' \(str\); .*whole number"),
@@ -119,10 +140,9 @@ def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_pa
     with pytest.raises(TypeError, match="Linear failed on tensor"):
         evaluation.check(torch.nn.Linear(2, 2), fresh_model()[1])
     trainer = make_trainer(tmp_path)
-    trainer.callback_handler.processing_class = None
-    SyntaxEvaluationCallback(budget=PAIRS).add_to(trainer)
+    trainer.processing_class = None
     with pytest.raises(ValueError, match="needs the model's tokenizer"):
-        trainer.train()
+        SyntaxEvaluationCallback(budget=PAIRS).add_to(trainer)
 
 
 @pytest.mark.parametrize("broken", [float("nan"), 1e38])
@@ -132,9 +152,7 @@ def test_a_model_that_has_diverged_has_no_scores(evaluation, broken):
     with torch.no_grad():
         model.transformer.h[0].mlp.c_fc.weight.fill_(broken)
     scores = evaluation(model, tokenizer)
-    assert set(scores) == {"agreement/tse", "agreement/ew", "agreement/mw"} and all(
-        np.isnan(list(scores.values()))
-    )
+    assert set(scores) == set(evaluation.keys) and np.isnan(list(scores.values())).all()
 
 
 # ---- the Trainer ------------------------------------------------------------------------------------------

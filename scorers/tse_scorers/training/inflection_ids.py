@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
 
 class Inflections(NamedTuple):
-    """The lemmas whose two inflections are single, different tokens: ids of both, and places in the list, (lemmas,)."""
+    """The ids of both inflections of the lemmas whose inflections are single, different tokens, (lemmas,)."""
 
     singular: Indices
     plural: Indices
-    places: Indices
 
 
 def inflection_ids(
@@ -43,4 +42,4 @@ def inflection_ids(
     model = bare_model(model)
     with undisturbed(model):
         listing = list_lemmas(load_scorer(model, tokenizer), load_lemmas(lemmas), [opening])[opening]
-        return Inflections(listing.ids[0], listing.ids[1], listing.places)
+        return Inflections(*listing.ids)

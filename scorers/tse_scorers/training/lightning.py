@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.plugins.precision import MixedPrecision
 
-from .live import LiveEvaluation, LiveOptions
+from .live import LiveEvaluation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-    from typing_extensions import Unpack
 
 
 class LightningSyntaxEvaluation(Callback):
@@ -38,7 +37,7 @@ class LightningSyntaxEvaluation(Callback):
         model: str = "model",
         *,
         every_n_steps: int | None = None,
-        **options: "Unpack[LiveOptions]",
+        **options: Any,
     ) -> None:
         self._tokenizer, self._attribute, self._every_n_steps = tokenizer, model, every_n_steps
         self._evaluation = LiveEvaluation(**options)
@@ -46,11 +45,6 @@ class LightningSyntaxEvaluation(Callback):
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Score a few pairs, so that errors are raised before any training."""
-        if not hasattr(pl_module, self._attribute):
-            raise ValueError(
-                f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the attribute that holds the "
-                "model of transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
-            )
         with _autocast_of(trainer):
             self._evaluation.check(getattr(pl_module, self._attribute), self._tokenizer)
 

@@ -8,12 +8,13 @@ the dtype of the model's weights, outside of autocast, so that they compare with
 attention refuses float32 is scored under the training's autocast, with a warning. Greater is better for all scores.
 """
 
+import copy
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import pandas as pd
+import numpy as np
 import torch
 
 from ..engine.forward import is_sharded
@@ -34,18 +35,8 @@ FEW_LEMMAS = 100
 """With fewer lemmas, EW says little about lemmas in general."""
 
 
-class LiveOptions(TypedDict, total=False):
-    """The options of `LiveEvaluation` that callbacks pass on."""
-
-    suites: Suite | Sequence[Suite] | None
-    budget: int | None
-    seed: int
-    by_group: bool
-    model_options: ModelOptions | Mapping[str, Any] | None
-
-
 class LiveEvaluation:
-    """Scores a model that is being trained; to be made once and called at every evaluation.
+    """Scores a model that is being trained; to be made once and called at each evaluation.
 
     Attributes:
         keys: names of the scores, without those of single groups.
@@ -60,8 +51,7 @@ class LiveEvaluation:
         model_options: options of `load_scorer`, for instance {"kind": "masked", "bos": True}.
 
     Raises:
-        TypeError: a suite is none.
-        ValueError: a suite is named twice, its data cannot be used, or the budget is too small for anything.
+        ValueError: a suite is none, or named twice, its data cannot be used, or the budget is too small for anything.
     """
 
     @suggesting_keywords
@@ -74,16 +64,13 @@ class LiveEvaluation:
         by_group: bool = False,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
     ) -> None:
+        budget = budget.item() if isinstance(budget, np.generic) else budget
         check_value("budget", budget, int | None)
         given = [suites] if isinstance(suites, Suite) else list(suites or [Agreement()])
-        if not all(isinstance(suite, Suite) for suite in given):
-            raise TypeError(
-                f"suites are {suites!r:.80}; expected suites, such as Agreement() or MinimalPairs(data=…)."
-            )
-        names = [suite.name for suite in given]
-        if repeated := [name for name in names if names.count(name) > 1]:
+        if len({suite.name for suite in given if isinstance(suite, Suite)}) < len(given):
             raise ValueError(
-                f"There are two suites {repeated[0]!r}, whose scores would have one name. Log one of them."
+                f"suites are {suites!r:.200}; expected suites of different names, such as Agreement() or "
+                "MinimalPairs(data=…)."
             )
         self._suites = [suite if budget is None else suite.sampled(budget, seed) for suite in given]
         self.keys = tuple(f"{suite.name}/{m.name}" for suite in given for m in suite.measures if m.headline)
@@ -112,23 +99,6 @@ class LiveEvaluation:
             TypeError: the model cannot be called, or returns no logits.
             ValueError: the model's vocabulary has no inflections, its attention refuses float32, …
         """
-        return self._scores(model, tokenizer, self._suites, shared)
-
-    def check(self, model: ModelInTraining, tokenizer: "PreTrainedTokenizerBase") -> None:
-        """Score a few pairs of each suite, so that what cannot work fails before any training, as a call would."""
-        few = []
-        for suite in self._suites:
-            n_of_whole = len(suite.items) // (suite.wholes(suite.items).max(initial=0) + 1)
-            few.append(suite.sampled(max(FEWEST, 2 * n_of_whole)))
-        self._scores(model, tokenizer, few, False)
-
-    def _scores(
-        self,
-        model: ModelInTraining,
-        tokenizer: "PreTrainedTokenizerBase",
-        suites: Sequence[Suite],
-        shared: bool,
-    ) -> dict[str, float]:
         bare, scores = bare_model(model), dict[str, float]()
         shared = shared and torch.distributed.is_initialized() and not is_sharded(bare)
         with undisturbed(bare) as autocast:
@@ -141,16 +111,25 @@ class LiveEvaluation:
                 )
             if not gives_numbers(scorer.model, scorer.tokenizer):
                 return dict.fromkeys(self.keys, math.nan)
-            for suite in suites:
+            for suite in self._suites:
                 scores |= self._named(suite, _tables(suite, scorer, shared))
         return scores
 
+    def check(self, model: ModelInTraining, tokenizer: "PreTrainedTokenizerBase") -> None:
+        """Score a few pairs of each suite, so that what cannot work fails before any training, as a call would."""
+        few = copy.copy(self)
+        few._suites = []
+        for suite in self._suites:
+            n_of_whole = len(suite.items) // (suite.wholes(suite.items).max(initial=0) + 1)
+            few._suites.append(suite.sampled(max(FEWEST, 2 * n_of_whole)))
+        few(model, tokenizer)
+
     def _named(self, suite: Suite, tables: Tables) -> dict[str, float]:
         """Return the headline measures of a suite by name, with what they rest on."""
-        scores: dict[str, float] = {f"{suite.name}/{m.name}": math.nan for m in suite.measures if m.headline}
+        headlines = {measure.name: measure for measure in suite.measures if measure.headline}
+        scores: dict[str, float] = {f"{suite.name}/{name}": math.nan for name in headlines}
         for row in suite.rows(tables):
-            measure = suite.measure(row["measure"]) if f"{suite.name}/{row['measure']}" in scores else None
-            is_whole = row["level"] == ALL
+            measure, is_whole = headlines.get(row["measure"]), row["level"] == ALL
             if measure is None or not (
                 is_whole or (self._by_group and measure.main_level in ("", row["level"]))
             ):
@@ -193,7 +172,7 @@ def evaluate_live(
     return LiveEvaluation(suites, **options)(model, tokenizer)
 
 
-def _tables(suite: Suite, scorer: PretrainedScorer, shared: bool) -> dict[str, pd.DataFrame]:
+def _tables(suite: Suite, scorer: PretrainedScorer, shared: bool) -> Tables:
     """Return the scores of all items; where the work is shared, each process computes every n-th chunk of them."""
     rank, size = (torch.distributed.get_rank(), torch.distributed.get_world_size()) if shared else (0, 1)
     chunks = suite.chunks(at_least=size)

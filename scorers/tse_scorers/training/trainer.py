@@ -10,15 +10,14 @@ reporters show them, and into the metrics of each evaluation, so early stopping 
 
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from transformers import Trainer, TrainerCallback
 
-from .live import LiveEvaluation, LiveOptions
+from .live import LiveEvaluation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-    from typing_extensions import Unpack
 
 
 class SyntaxEvaluationCallback(TrainerCallback):
@@ -43,10 +42,10 @@ class SyntaxEvaluationCallback(TrainerCallback):
         every_n_steps: int | None = None,
         *,
         tokenizer: "PreTrainedTokenizerBase | None" = None,
-        **options: "Unpack[LiveOptions]",
+        **options: Any,
     ) -> None:
-        self._every_n_steps, self._tokenizer = every_n_steps, tokenizer
-        self._evaluation = LiveEvaluation(**options)
+        self._every_n_steps, self._evaluation = every_n_steps, LiveEvaluation(**options)
+        self._tokenizer: Any = tokenizer
         self._trainer: Any = None
         self._scored_step: int | None = None
         self._step_scores: dict[str, float] = {}
@@ -55,7 +54,14 @@ class SyntaxEvaluationCallback(TrainerCallback):
         """Add this callback to a Trainer, before all of its other callbacks, which see its scores, and return it."""
         callbacks = trainer.callback_handler.callbacks
         callbacks[:] = [self, *(callback for callback in callbacks if callback is not self)]
-        self._trainer = trainer
+        processor = self._tokenizer or trainer.processing_class
+        if processor is None:
+            raise ValueError(
+                "The syntax evaluation needs the model's tokenizer. Give it to the Trainer (processing_class=…) or to "
+                "SyntaxEvaluationCallback(tokenizer=…)."
+            )
+        # A processor of several kinds of input holds the tokenizer.
+        self._trainer, self._tokenizer = trainer, getattr(processor, "tokenizer", processor)
         return self
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **event: Any) -> None:
@@ -66,50 +72,39 @@ class SyntaxEvaluationCallback(TrainerCallback):
                 "the Trainer first, then SyntaxEvaluationCallback(...).add_to(trainer), instead of callbacks=[...]."
             )
         self._scored_step = None
-        self._evaluation.check(event["model"], self._tokenizer_of(event))
-        never = "The syntax evaluation never runs in this training: "
-        if not self._every_n_steps and args.eval_strategy == "no" and not args.eval_on_start:
-            warnings.warn(f"{never}eval_strategy is 'no'. Set it, or pass every_n_steps.", stacklevel=2)
-        elif self._every_n_steps and self._every_n_steps > state.max_steps:
-            steps = f"every_n_steps is {self._every_n_steps}, but training has only {state.max_steps} steps."
-            warnings.warn(never + steps, stacklevel=2)
+        self._evaluation.check(event["model"], self._tokenizer)
+        n, why = self._every_n_steps, ""
+        if not n and args.eval_strategy == "no" and not args.eval_on_start:
+            why = "eval_strategy is 'no'. Set it, or pass every_n_steps."
+        elif n and n > state.max_steps:
+            why = f"every_n_steps is {n}, but training has only {state.max_steps} steps."
+        if why:
+            warnings.warn(f"The syntax evaluation never runs in this training: {why}", stacklevel=2)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **event: Any) -> None:
         """Score and log, if it is time."""
         if self._every_n_steps and state.global_step % self._every_n_steps == 0:
-            self._scores(state, control, event)
+            self._scores(state, control, event["model"])
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **event: Any) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
         decides = (args.metric_for_best_model or "").removeprefix("eval_").startswith(self._evaluation.keys)
         if not self._every_n_steps or decides or self._is_scored(state):
-            scores = self._scores(state, control, event)
-            if metrics is not None:
-                metrics.update(scores)
+            metrics.update(self._scores(state, control, event["model"]))
 
     def _is_scored(self, state: Any) -> bool:
         """Whether the weights are those that were scored last; after training, the best ones may be loaded."""
         return bool(self._trainer.is_in_train and self._scored_step == state.global_step)
 
-    def _scores(self, state: Any, control: Any, event: dict[str, Any]) -> dict[str, float]:
+    def _scores(self, state: Any, control: Any, model: Any) -> dict[str, float]:
         """Return this step's scores; log them when they are new."""
         if not self._is_scored(state):
             start = time.perf_counter()
-            found = self._evaluation(event["model"], self._tokenizer_of(event), shared=True)
-            self._step_scores = {f"eval_{key}": score for key, score in found.items()}
+            scores = self._evaluation(model, self._tokenizer, shared=True)
+            self._step_scores = {f"eval_{key}": score for key, score in scores.items()}
             self._step_scores["eval_syntax_runtime"] = round(time.perf_counter() - start, 4)
             # Trainer.log resets it, but this step's loss may still have to be logged.
             due = control.should_log
             self._trainer.log(dict(self._step_scores))
             control.should_log, self._scored_step = due, state.global_step
         return self._step_scores
-
-    def _tokenizer_of(self, event: dict[str, Any]) -> "PreTrainedTokenizerBase":
-        processor = self._tokenizer or event.get("processing_class")
-        if processor is None:
-            raise ValueError(
-                "The syntax evaluation needs the model's tokenizer. Give it to the Trainer (processing_class=…) or to "
-                "SyntaxEvaluationCallback(tokenizer=…)."
-            )
-        # A processor of several kinds of input holds the tokenizer.
-        return cast("PreTrainedTokenizerBase", getattr(processor, "tokenizer", processor))
