@@ -10,65 +10,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .io.bundle import bundled, load_data, load_metric
-    from .loading import load_scorer
-    from .mapping import score_dataset
-    from .models.own_model import OwnModel
-    from .models.scorer import Scorer, Slot
-    from .results import Results
-    from .running import run
-    from .suites.agreement import Agreement
-    from .suites.german import German
-    from .suites.minimal_pairs import MinimalPairs
-    from .suites.regions import Regions
-    from .training.inflection_ids import inflection_ids
-    from .training.live import LiveEvaluation, evaluate_live
-    from .training.trainer import SyntaxEvaluationCallback
+    from .io.bundle import bundled as bundled
+    from .io.bundle import load_data as load_data
+    from .io.bundle import load_metric as load_metric
+    from .loading import load_scorer as load_scorer
+    from .mapping import score_dataset as score_dataset
+    from .models.own_model import OwnModel as OwnModel
+    from .models.scorer import Scorer as Scorer
+    from .models.scorer import Slot as Slot
+    from .results import Results as Results
+    from .running import run as run
+    from .suites.agreement import Agreement as Agreement
+    from .suites.german import German as German
+    from .suites.minimal_pairs import MinimalPairs as MinimalPairs
+    from .suites.regions import Regions as Regions
+    from .training.inflection_ids import inflection_ids as inflection_ids
+    from .training.live import LiveEvaluation as LiveEvaluation
+    from .training.live import evaluate_live as evaluate_live
+    from .training.trainer import SyntaxEvaluationCallback as SyntaxEvaluationCallback
 
 __version__ = "0.2.0"
 """The only place of the version: the build reads it here."""
 
-__all__ = [
-    "Agreement",
-    "German",
-    "LiveEvaluation",
-    "MinimalPairs",
-    "OwnModel",
-    "Regions",
-    "Results",
-    "Scorer",
-    "Slot",
-    "SyntaxEvaluationCallback",
-    "bundled",
-    "evaluate_live",
-    "inflection_ids",
-    "load_data",
-    "load_metric",
-    "load_scorer",
-    "run",
-    "score_dataset",
-]
-
 _MODULES = {
-    "Agreement": ".suites.agreement",
-    "German": ".suites.german",
-    "MinimalPairs": ".suites.minimal_pairs",
-    "Regions": ".suites.regions",
-    "LiveEvaluation": ".training.live",
-    "OwnModel": ".models.own_model",
-    "Results": ".results",
-    "Scorer": ".models.scorer",
-    "Slot": ".models.scorer",
-    "SyntaxEvaluationCallback": ".training.trainer",
-    "run": ".running",
-    "evaluate_live": ".training.live",
-    "inflection_ids": ".training.inflection_ids",
     "bundled": ".io.bundle",
     "load_data": ".io.bundle",
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",
     "score_dataset": ".mapping",
+    "OwnModel": ".models.own_model",
+    "Scorer": ".models.scorer",
+    "Slot": ".models.scorer",
+    "Results": ".results",
+    "run": ".running",
+    "Agreement": ".suites.agreement",
+    "German": ".suites.german",
+    "MinimalPairs": ".suites.minimal_pairs",
+    "Regions": ".suites.regions",
+    "inflection_ids": ".training.inflection_ids",
+    "LiveEvaluation": ".training.live",
+    "evaluate_live": ".training.live",
+    "SyntaxEvaluationCallback": ".training.trainer",
 }
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,12 +3,9 @@
 | exit code | what happened |
 |---|---|
 | 0 | done |
-| 1 | some models failed |
-| 2 | the command, a file or an option cannot be used |
-| 70 | a bug in refined-tse, or in a suite of another package |
-| 71 | memory ran out |
-| 74 | the system refused to read or write |
-| 130, 143 | stopped by Ctrl-C or SIGTERM |
+| 1 | some models or checks failed; with a traceback, a bug |
+| 2 | the command, a file, an option or the memory does not do |
+| 130 | stopped by Ctrl-C or SIGTERM |
 """
 
 import importlib.util
@@ -17,9 +14,7 @@ import os
 import re
 import signal
 import sys
-import traceback
 import warnings
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +23,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from . import __version__, terminal
-from .io.suggestions import did_you_mean
+from .io.suggestions import unknown_name
 from .models.options import ModelOptions
-from .suites import BUILT_IN, suite_names
+from .suites import BUILT_IN, find_suite, suite_names
 
 if TYPE_CHECKING:
     from .suites.base import Suite
@@ -42,6 +37,7 @@ app = App(
     help="Does this model know the grammar? Targeted syntactic evaluation of language models.",
     default_parameter=Parameter(negative="", show_default=False, show_choices=False, show_env_var=False),
     help_format="markdown",
+    suppress_keyboard_interrupt=False,  # of which `main` says more
 )
 run_app = App(
     name="run",
@@ -50,7 +46,6 @@ run_app = App(
     "`tse run SUITE --help` lists its own options.",
 )
 app.command(run_app)
-CHECKPOINTS = "a series: all revisions, or checkpoints in a folder, that match ('step*') [one model]"
 
 Together = Parameter(name="*")
 Model = Annotated[str, Parameter(("--model", "-m"))]
@@ -69,7 +64,7 @@ class Loading(ModelOptions):
         arguments: dict[str, object] = {}
         for text in self.model_arg or ():
             key, equals, value = text.partition("=")
-            if not key.isidentifier() or not equals:
+            if not equals:
                 raise ValueError(f"--model-arg is {text!r}; expected KEY=VALUE, such as device_map=auto.")
             arguments[key] = value
             with suppress(ValueError):
@@ -101,7 +96,7 @@ Load = Annotated[Loading, Parameter(name="*", group="Model")]
 
 
 def add_suite(suite_class: "type[Suite]") -> None:
-    """Add `tse run SUITE`."""
+    """Add `tse run SUITE`: the fields of the suite are its options."""
     default = suite_class()
 
     def command(
@@ -113,11 +108,14 @@ def add_suite(suite_class: "type[Suite]") -> None:
         return score_suite(suite, running, options)
 
     command.__doc__ = (suite_class.__doc__ or suite_class.title).splitlines()[0]
-    run_app.command(command, name=suite_class.name)
+    if suite_class.name not in run_app:
+        run_app.command(command, name=suite_class.name)
 
 
 @run_app.default
 def run_default(  # noqa: D417  (options of all runs have their own texts)
+    name: Annotated[str | None, Parameter(show=False)] = None,
+    /,
     *,
     data: str | None = None,
     groups: list[str] | None = None,
@@ -133,20 +131,22 @@ def run_default(  # noqa: D417  (options of all runs have their own texts)
         groups: only these groups of the data; repeatable [all]
         limit: at most this many items of each group; scores then estimate those of the whole [all]
     """
+    if name is not None:
+        raise ValueError(unknown_name("suite", name, suite_names(), "a table with --data"))
     with terminal.waiting("Reading the data"):
         from .suites import suite_of
 
-        suite = suite_of(data)
-        given = {"data": data, "groups": groups, "limit": limit}
-        made = suite(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+        suite = suite_of(data)(data=data, groups=groups, limit=limit)
     if data is not None and Path(data).exists():
         terminal.note(f"Suite: {suite.name}, by the columns of {data}.")
-    return score_suite(made, running, options)
+    return score_suite(suite, running, options)
 
 
 def score_suite(suite: "Suite", running: Running, options: Loading) -> int:
     """Score the models of a command on a suite; return the exit code."""
-    model_options, part = options.read(), running.part and _part(running.part)
+    model_options, part = options.read(), re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", running.part or "1/1")
+    if part is None or int(part[1]) > int(part[2]):
+        raise ValueError(f"--part is {running.part!r}; expected i/n with i from 1 to n, such as 2/8.")
     with terminal.waiting("Reading the data"):  # nothing here imports PyTorch: what is wrong is said at once
         from .io.bundle import DEFAULT_MODELS
         from .models.model_source import require_on_disk
@@ -155,26 +155,15 @@ def score_suite(suite: "Suite", running: Running, options: Loading) -> int:
             require_on_disk(running.model or ())
         _ = suite.items
     with terminal.waiting("Loading PyTorch"):
-        from .loading import load_with_options
-        from .runs.jobs import make_jobs, remember_failures
-        from .runs.run import Part, run_models, silent
+        from .runs.jobs import make_jobs
+        from .runs.run import Part, run_models
 
-        terminal.quiet()
-    share, speaks = Part(*part) if part else Part.of_launch(), Part.of_launch().number == 1
-
-    def load(name: str, used: ModelOptions, one_of_several: bool) -> Any:
-        with terminal.waiting(f"Loading {name}"):
-            scorer = load_with_options(name, used, one_of_several=one_of_several)
-        if speaks:
-            terminal.start_token(scorer)
-        return scorer
-
+    share = Part(int(part[1]), int(part[2])) if running.part else Part.of_launch()
     jobs = make_jobs(running.model or DEFAULT_MODELS, [suite], model_options, running.revisions, load)
     records, failures, left = run_models(
-        [suite], jobs, running.out, part=share, overwrite=running.overwrite, note=terminal.note,
-        announce=terminal.progress if speaks else silent, keep_going=running.revisions is not None,
+        [suite], jobs, running.out, part=share, overwrite=running.overwrite, announce=terminal.progress,
+        note=terminal.note, keep_going=running.revisions is not None,
     )  # fmt: skip
-    remember_failures(running.out, [job.model for job in jobs], failures)
     if left:
         terminal.say(
             f"Part {share.number} of {share.of} is done. Other parts of {', '.join(left[:3])} are missing; the process "
@@ -188,11 +177,13 @@ def score_suite(suite: "Suite", running: Running, options: Loading) -> int:
     return 1 if failures else 0
 
 
-def _part(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ValueError(f"--part is {text[:60]!r}; expected i/n with i from 1 to n, for instance 2/8.")
-    return int(match[1]), int(match[2])
+def load(name: str, options: ModelOptions, one_of_several: bool = False) -> Any:
+    """Return a scorer."""
+    with terminal.waiting(f"Loading {name}"):  # importing PyTorch takes seconds
+        from .loading import load_with_options
+
+        terminal.quiet()
+        return load_with_options(name, options, one_of_several=one_of_several)
 
 
 def show_scores(out: Path, report: bool = True) -> None:
@@ -220,9 +211,8 @@ def score(  # noqa: D417
     column: str = "sentence",
     bits: bool = False,
     out: Path | None = None,
-    overwrite: bool = False,
     options: Load = Loading(),
-) -> int:
+) -> None:
     """Score a text or the sentences of a file, their words (surprisals) or their tokens.
 
     Args:
@@ -233,7 +223,6 @@ def score(  # noqa: D417
         column: the column with the sentences [sentence]
         bits: surprisals in bits, not nats
         out: a CSV, TSV, JSON-lines or Parquet file [a table on the terminal]
-        overwrite: replace the file
     """
     with terminal.waiting("Reading the sentences"):
         from .io.tables import check_table, write_table
@@ -242,74 +231,40 @@ def score(  # noqa: D417
 
         if out is not None:
             check_table(out, [path for path in (Path(source), Path(model)) if path.is_file()])
-            _refuse_existing(out, overwrite)
         frame, is_text = read_sentences(source, column)
         require_on_disk([model])
-    scorer = _loaded(model, options)
+    scorer, by = load(model, options.read()), by or ("word" if is_text else "sentence")
     with terminal.progress(f"{scorer.name}: {source[:80]}") as progress:
-        scored = score_sentences(
-            scorer, frame, column, by or ("word" if is_text else "sentence"), bits, progress
-        )
+        scored = score_sentences(scorer, frame, column, by, bits, progress)
     if out is None:
         terminal.table(scored)
     else:
         write_table(scored, out)
         terminal.say(f"{len(scored):,} rows: {out}")
-    return 0
-
-
-def _loaded(model: str, options: Loading) -> Any:
-    read = options.read()
-    with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
-        from .loading import load_with_options
-
-        terminal.quiet()
-        scorer = load_with_options(model, read)
-    terminal.start_token(scorer)
-    return scorer
-
-
-def _refuse_existing(path: Path, overwrite: bool) -> None:
-    if not overwrite and os.path.lexists(path):
-        raise ValueError(f"{path} exists. Choose another place with --out, or replace it with --overwrite.")
 
 
 @app.command
-def doctor(  # noqa: D417
-    model: str, *, json_file: Annotated[Path | None, Parameter("--json")] = None, options: Load = Loading()
-) -> int:
+def doctor(model: str, *, options: Load = Loading()) -> int:  # noqa: D417
     """Check a model: mask, finite numbers, start token, spaces, probabilities. Exit code 1 if a check fails.
 
     Args:
         model: Hub id, folder, GGUF file, bundled or n-gram model
-        json_file: also write the findings to this file
     """
-    scorer = _loaded(model, options)
+    scorer = load(model, options.read())
     with terminal.waiting(f"Checking {scorer.name}"):
         import pandas as pd
 
-        from .io.files import write_text
         from .runs.doctor import diagnose
 
         findings = diagnose(scorer)
-    rows = [{"check": found.check, "verdict": found.verdict, "found": found.found} for found in findings]
-    terminal.table(pd.DataFrame(rows), scorer.name)
-    if json_file is not None:
-        content = {"model": scorer.signature, "findings": rows}
-        write_text(json_file, json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n")
+    terminal.table(pd.DataFrame(findings)[["check", "verdict", "found"]], scorer.name)
     return int(any(found.verdict == "failed" for found in findings))
 
 
 @app.command
 def show(
-    out: Path,
-    /,
-    *,
-    table: str | None = None,
-    level: str | None = None,
-    columns: str | None = None,
-    rows: int = 20,
-) -> int:
+    out: Path, /, *, table: str | None = None, level: str | None = None, columns: str = "", rows: int = 20
+) -> None:
     """Show the results of a folder, or the rows of a table of scores, writing nothing.
 
     Args:
@@ -326,14 +281,16 @@ def show(
     if table is None:
         for suite in results.frame["suite"].unique():
             terminal.table(results.table(suite, level))
-    else:
-        items = results.items(table=table)
-        terminal.table(items[columns.split(",")].head(rows) if columns else items.head(rows))
-    return 0
+        return
+    items = results.items(table=table)
+    for name in filter(None, columns.split(",")):
+        if name not in items:
+            raise ValueError(unknown_name("column", name, items))
+    terminal.table(items[columns.split(",") if columns else list(items)].head(rows))
 
 
 @app.command
-def report(out: Path, /, *, paper: Path | None = None, width: Literal["column", "text"] = "column") -> int:
+def report(out: Path, /, *, paper: Path | None = None, width: Literal["column", "text"] = "column") -> None:
     """Write `results.json` and the report of a folder again, from its scores.
 
     Args:
@@ -343,6 +300,8 @@ def report(out: Path, /, *, paper: Path | None = None, width: Literal["column", 
     """
     with terminal.waiting("Reading the scores"):
         from .io.files import check_folder
+        from .report.page import COLUMN, TEXT, write_paper
+        from .results import Results
         from .runs.run import refresh_results
 
         if paper is not None:
@@ -351,12 +310,8 @@ def report(out: Path, /, *, paper: Path | None = None, width: Literal["column", 
     show_scores(out)
     if paper is not None:
         with terminal.waiting("Writing the files for a paper"):
-            from .report.page import COLUMN, TEXT, write_paper
-            from .results import Results
-
             written = write_paper(Results.load(out), paper, COLUMN if width == "column" else TEXT)
         terminal.say(f"Paper: {written}")
-    return 0
 
 
 @app.command
@@ -366,12 +321,11 @@ def compare(
     *,
     reference: str | None = None,
     measure: list[str] | None = None,
-    by: str | None = None,
+    by: str = "",
     common_lemmas: bool = False,
     allow_different: bool = False,
     json_file: Annotated[Path | None, Parameter("--json")] = None,
-    csv_file: Annotated[Path | None, Parameter("--csv")] = None,
-) -> int:
+) -> None:
     """Compare models with a reference, item by item, or conditions of your data. Intervals are 95 % each; p is Holm's.
 
     Args:
@@ -382,11 +336,9 @@ def compare(
         common_lemmas: EW over the lemmas that all models score, not only the two of a row
         allow_different: compare runs on different data or with different options, and name these
         json_file: also write the differences to this JSON file
-        csv_file: also write the differences to this CSV file
     """
     with terminal.waiting("Comparing"):
         from .io.files import check_file, write_text
-        from .io.tables import check_table, write_table
         from .report.differences import printed
         from .results import Results
         from .runs.comparable import all_notices
@@ -395,47 +347,34 @@ def compare(
 
         if json_file is not None:
             check_file(json_file, (".json",))
-        if csv_file is not None:
-            check_table(csv_file)
-        columns = [column.strip() for column in by.split(",")] if by else []
-        results = Results.load(*folders)
+        columns, results = list(filter(None, by.split(","))), Results.load(*folders)
         compared = compare_results(results, reference, measure or (), columns, common_lemmas, allow_different)
     for block in printed(compared):
         terminal.say(block) if isinstance(block, str) else terminal.show(block)
-    terminal.sentences(all_notices(results))
+    terminal.say(*all_notices(results))
     if json_file is not None:
         write_text(json_file, json.dumps(as_json(compared), indent=1, ensure_ascii=False) + "\n")
-    if csv_file is not None:
-        write_table(compared.rows, csv_file)
-    return 0
 
 
 @app.command
-def explore(
-    folders: list[Path], /, *, model: Models = None, port: int | None = None, no_browser: bool = False
-) -> int:
-    """Open a page on this machine to look into results: scores, groups, items, and a sentence of your own.
+def explore(folders: list[Path], /, *, model: Models = None, port: int | None = None) -> None:
+    """Serve a page on this machine to look into results: scores, groups, items, and a sentence of your own.
 
     Args:
         folders: output folders of `tse run`
         model: a model to ask about sentences; repeatable
         port: to listen on [the first free one from 7860]
-        no_browser: do not open the page in the browser
     """
     if importlib.util.find_spec("gradio") is None:
         raise ValueError("`tse explore` needs gradio: pip install 'refined-tse[explore]'")
     with terminal.waiting("Starting the page"):
-        from .explore import app as page
-        from .explore import launch
+        from .explore import app, launch
         from .results import Results
 
-        address = launch(page(Results.load(*folders), model or []), port, browser=not no_browser)
+        page = app(Results.load(*folders), model or [])
+        address = launch(page, port)
     terminal.say(f"Explore at {address} (Ctrl+C ends it).")
-    try:
-        signal.pause()
-    except KeyboardInterrupt:
-        os._exit(0)  # what models are asked is of no use any more, and Python would wait for them
-    return 0
+    page.block_thread()
 
 
 @app.command
@@ -444,7 +383,6 @@ def reproduce(
     /,
     *,
     table: str | None = None,
-    list_tables: Annotated[bool, Parameter("--list")] = False,
     model: Models = None,
     source: Path | None = None,
     limit: int | None = None,
@@ -453,9 +391,8 @@ def reproduce(
     """Run the models and data of a published table and print our numbers next to the published ones.
 
     Args:
-        paper: newman2021, warstadt2020, rochereau2020 or hu2020
+        paper: newman2021, warstadt2020, rochereau2020 or hu2020 [list their tables]
         table: the number of one of its tables [all but those of people's judgments]
-        list_tables: list the tables, and stop
         model: run this model instead of the paper's; repeatable
         source: folder with data that is not shipped
         limit: at most this many items of each group [all]
@@ -463,17 +400,12 @@ def reproduce(
     """
     from .papers.papers import PAPERS, describe
 
-    if list_tables:
-        for name in PAPERS if paper is None else (paper,):
-            described = describe(name, None)
-            terminal.say(f"{name}: {described.title}")
-            for number, content in described.tables.items():
-                terminal.say(f"  {number:>2}  {content}")
-        return 0
     if paper is None:
-        raise ValueError(
-            f"No paper is named; expected one of {', '.join(PAPERS)}. --list shows their tables."
-        )
+        for name, described in PAPERS.items():
+            terminal.say(
+                f"{name}: {described.title}", *(f"  {n:>2}  {of}" for n, of in described.tables.items())
+            )
+        return 0
     describe(paper, table)  # an unknown name is an error before PyTorch is imported, which takes seconds
     with terminal.waiting("Starting"):
         from .io.files import check_folder
@@ -488,10 +420,8 @@ def reproduce(
     )  # fmt: skip
     terminal.table(found.as_printed(), found.title)
     terminal.table(found.summary(), "Ours minus published")
-    terminal.say(str(found))
-    terminal.sentences(f"Left out: {reason}" for reason in found.left_out)
-    terminal.say("Reasons for differences:")
-    terminal.sentences(f"- {reason}" for reason in found.differences)
+    terminal.say(str(found), *(f"Left out: {reason}" for reason in found.left_out))
+    terminal.say("Reasons for differences:", *(f"- {reason}" for reason in found.differences))
     write_table(found.table, out / "reproduction.csv")
     terminal.say(f"Table: {out / 'reproduction.csv'}")
     for failure in found.failures:
@@ -500,7 +430,7 @@ def reproduce(
 
 
 @app.command
-def sets(name: str | None = None, /) -> int:
+def sets(name: str | None = None, /) -> None:
     """List the published sets of minimal pairs that `tse run minimal_pairs --data` knows, or show the card of one.
 
     Args:
@@ -524,11 +454,10 @@ def sets(name: str | None = None, /) -> int:
     else:
         terminal.say(str(find_set(name)))
     terminal.say(f"Next: tse run minimal_pairs --data {name or 'SET'} --model MODEL")
-    return 0
 
 
 @app.command
-def fetch(name: str, /, *, out: Path = Path("tse-data"), source: Path | None = None) -> int:
+def fetch(name: str, /, *, out: Path = Path("tse-data"), source: Path | None = None) -> None:
     """Download the pinned files of a data set that is not shipped, check them, and build it.
 
     Args:
@@ -542,9 +471,8 @@ def fetch(name: str, /, *, out: Path = Path("tse-data"), source: Path | None = N
         from .suites import pair_sets
 
         paths = pair_sets.fetch(name, out) if name in pair_sets.SETS else papers.fetch(name, out, source)
-    terminal.sentences(f"Built {path}" for path in paths)
+    terminal.say(*(f"Built {path}" for path in paths))
     terminal.say(f"The data is in {out}; use it with --source {out}.")
-    return 0
 
 
 @app.command
@@ -555,10 +483,9 @@ def publish(
     model_repo: str | None = None,
     results_repo: str | None = None,
     data_org: str | None = None,
-    other_repo: bool = False,
     create_pr: bool = False,
     yes: bool = False,
-) -> int:
+) -> None:
     """Publish results on the Hub, in a model's repository or in a data set of results. Dry run by default.
 
     Args:
@@ -566,45 +493,45 @@ def publish(
         model_repo: the model's repository, org/model: scores over whole released data sets
         results_repo: a data set of results, org/name: every row is added to it
         data_org: who hosts the shipped data sets, for a model's entries
-        other_repo: accept results of another repository that holds the same weights
         create_pr: open a pull request [a commit]
         yes: carry it out [a dry run that only prints what would happen]
     """
     with terminal.waiting("Reading the results"):
         from . import publishing
 
-        plans = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
-    for publication in plans:
-        terminal.say(f"{publication.kind} {publication.repo}:")
-        terminal.sentences(f"  ! {note}" for note in publication.notes)
-        for path, content in publication.files.items():
+        plans = publishing.publications(results, model_repo, results_repo, data_org)
+    for plan in plans:
+        terminal.say(f"{plan.kind} {plan.repo}:", *(f"  ! {note}" for note in plan.notes))
+        for path, content in plan.files.items():
             terminal.say(f"  + {path}  {len(content):,} bytes")
             if path.endswith(".yaml"):
                 terminal.say(content.decode())
         if yes:
-            address = publishing.publish(publication, create_pr)
-            terminal.say(f"  Published: {address}")
+            terminal.say(f"  Published: {publishing.publish(plan, create_pr)}")
     if not yes:
         terminal.say("Nothing was sent. Add --yes to send what is not there yet.")
-    return 0
 
 
 @app.command
-def install_metrics() -> int:
+def install_metrics() -> None:
     """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
     with terminal.waiting("Copying the metrics"):
-        from .publishing import install_metrics as install
+        from . import publishing
 
-        folders = install()
-    terminal.sentences(f"Installed {folder}" for folder in folders)
-    return 0
+        folders = publishing.install_metrics()
+    terminal.say(*(f"Installed {folder}" for folder in folders))
 
 
 @app.command
 def train_ngram(
-    text: Path, /, *, out: Path, order: Literal[1, 2] = 2, vocabulary_size: int = 50_000, lowercase: bool = False,
-    overwrite: bool = False,
-) -> int:  # fmt: skip
+    text: Path,
+    /,
+    *,
+    out: Path,
+    order: Literal[1, 2] = 2,
+    vocabulary_size: int = 50_000,
+    lowercase: bool = False,
+) -> None:
     """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`.
 
     Args:
@@ -613,22 +540,23 @@ def train_ngram(
         order: 1 or 2 [2]
         vocabulary_size: keep this many words, the most frequent ones [50000]
         lowercase: lower-case the text
-        overwrite: replace an existing model
     """
-    _refuse_existing(out, overwrite)
     with terminal.waiting("Training the model"):
-        from .models.ngram import train_ngram as train
+        from .models import ngram
 
-        written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
+        written = ngram.train_ngram(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")
-    return 0
 
 
 @app.command
 def convert_lstm(
-    checkpoint: Path, /, *, vocabulary: Path, out: Path,
-    kind: Literal["colorless_green", "wordnlm"] = "colorless_green", overwrite: bool = False,
-) -> int:  # fmt: skip
+    checkpoint: Path,
+    /,
+    *,
+    vocabulary: Path,
+    out: Path,
+    kind: Literal["colorless_green", "wordnlm"] = "colorless_green",
+) -> None:
     """Convert a published LSTM checkpoint into a model that transformers loads.
 
     Args:
@@ -636,80 +564,33 @@ def convert_lstm(
         vocabulary: its list of words
         out: the folder to write, for `tse run --model`
         kind: colorless_green or wordnlm [colorless_green]
-        overwrite: replace an existing model
     """
-    _refuse_existing(out / "config.json", overwrite)
     with terminal.waiting("Converting the model"):
-        from .models.lstm_convert import convert_lstm as convert
+        from .models import lstm_convert
 
         terminal.quiet()
-        written = convert(checkpoint, vocabulary, out, kind)
+        written = lstm_convert.convert_lstm(checkpoint, vocabulary, out, kind)
     terminal.say(f"Model: {written}")
-    return 0
 
 
 def main() -> None:
-    """Run the command line; an error is one paragraph, with TSE_DEBUG=1 also a traceback."""
+    """Run the command line; what cannot be done is one paragraph, with TSE_DEBUG=1 a traceback."""
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     warnings.showwarning = terminal.warn
-    arguments, code = sys.argv[1:], 0
-    try:
-        if arguments[:1] == ["run"]:
-            _add_suites(arguments[1:])
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value") or 0
-    except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else 0
-    except BaseException as error:
-        code = _said(error, next((word for word in arguments if not word.startswith("-")), ""))
-    if code in (130, 143):
-        terminal.fail("Stopped. Run the same command again: it computes only what is not saved yet.")
-    sys.stdout.flush()
-    sys.exit(code)
-
-
-def _add_suites(arguments: Sequence[str]) -> None:
-    """Add the suite that is named, or all where help is asked for; others need not be imported."""
-    from .suites import find_suite
-
-    named = arguments[0] if arguments and not arguments[0].startswith("-") else None
-    if named is not None and named not in suite_names():
-        meant = did_you_mean(named, suite_names()) or (
-            " Give a table with --data." if Path(named).exists() else ""
-        )
-        raise ValueError(f"There is no suite {named!r}; expected one of {', '.join(suite_names())}.{meant}")
-    for name in suite_names() if "--help" in arguments[:1] else [named] if named else []:
-        if name not in run_app:
+    if sys.argv[1:2] == ["run"]:
+        for name in suite_names():
             add_suite(find_suite(name))
-
-
-def _said(error: BaseException, command: str) -> int:
-    """Say what went wrong; return the exit code."""
-    if os.environ.get("TSE_DEBUG", "") not in ("", "0"):
-        traceback.print_exception(error)
-    text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, KeyboardInterrupt):
-        return 130
+    try:
+        code = app(sys.argv[1:], exit_on_error=False, print_error=False, result_action="return_value")
     # ImportError: an optional package is missing.
-    if isinstance(error, CycloptsError | ValueError | TypeError | ImportError):
-        terminal.fail(text)
-        return 2
-    is_of_memory = isinstance(error, MemoryError)
-    if "torch" in sys.modules:  # it takes seconds to import, and without it no error is its own
-        from .engine.forward import is_out_of_memory
-
-        is_of_memory = is_out_of_memory(error)
-    if is_of_memory:
-        terminal.fail("Memory ran out. Use a smaller --batch-tokens or --limit. What was scored is kept.")
-        return 71
-    if isinstance(error, OSError) and error.errno is not None:
-        where = f"{error.filename}: " if error.filename else ""
-        terminal.fail(
-            f"The system refused to read or write. {where}{error.strerror}. What was scored is kept."
-        )
-        return 74
-    terminal.fail(
-        f"`tse {command}` failed in an unexpected way ({type(error).__name__}: {text[:500].rstrip('.')}). This is a "
-        "bug: please report it with the output of the same command after TSE_DEBUG=1. What was scored is kept."
-    )
-    return 70
+    except (CycloptsError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+        if os.environ.get("TSE_DEBUG"):
+            raise
+        terminal.fail(" ".join(str(error).split()) or type(error).__name__)
+        code = 2
+    except KeyboardInterrupt:
+        terminal.fail("Stopped. Run the same command again: it computes only what is not saved yet.")
+        code = 130
+    sys.stdout.flush()
+    sys.exit(code or 0)

@@ -4,7 +4,6 @@ Texts from results are shown as text, and nothing in a results folder is loaded 
 are those that the user named.
 """
 
-import base64
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,13 +17,13 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads it when it is i
 import gradio as gr
 import numpy as np
 import pandas as pd
-from markupsafe import escape
+from matplotlib.figure import Figure
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from .io.files import printable
-from .report import page as report_page
 from .report.blocks import Plot
+from .report.draw import draw
 from .report.headline import remarks, standing
 from .report.items import items_of
 from .report.scores import best_first, headlines, tidy
@@ -137,18 +136,11 @@ def shown(frame: pd.DataFrame) -> gr.Dataframe:
     return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True, wrap=True)
 
 
-def picture(rows: pd.DataFrame) -> str:
-    """Draw the scores of groups with their intervals, groups down, as HTML; its colours follow the reader's."""
-    measure = rows["measure"].iloc[0]
+def picture(rows: pd.DataFrame) -> Figure:
+    """Draw the scores of groups with their 95 % intervals, groups down."""
     chance = None if rows["chance"].isna().all() else float(rows["chance"].iloc[0])
-    title = f"{measure} by group, with 95 % intervals; the table has the numbers."
-    plot = Plot(
-        "groups", title, "dots", rows.assign(y=rows["score"], series=rows["system"]), measure, chance=chance
-    )
-    data = base64.b64encode(report_page.svg(plot).encode()).decode()
-    return (
-        f'<img alt="{escape(printable(title))}" src="data:image/svg+xml;base64,{data}" style="width: 100%">'
-    )
+    points = rows.assign(y=rows["score"], series=rows["system"])
+    return draw(Plot("groups", "", "dots", points, rows["measure"].iloc[0], chance=chance))
 
 
 def app(results: Results, models: Sequence[str] = ()) -> Any:
@@ -181,7 +173,7 @@ def app(results: Results, models: Sequence[str] = ()) -> Any:
         gr.on(events, function, inputs, outputs, trigger_mode="always_last")
         updated.then(function, inputs, outputs)  # when the choices are those of the data
 
-    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, str]:
+    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, Figure]:
         of = explored.groups(data, name, level)
         wide = of.pivot_table(index="label", columns="system", values="score", sort=False, dropna=False)
         return shown(wide.reset_index(names="group")), picture(of)
@@ -208,7 +200,7 @@ def app(results: Results, models: Sequence[str] = ()) -> Any:
         with gr.Tab("Groups") as tab:
             with gr.Row():
                 inputs, updated = pickers(1, "Groups by")
-            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False), gr.HTML()])
+            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False), gr.Plot(label="95 % intervals")])
         with gr.Tab("Items") as tab:
             with gr.Row():
                 inputs, updated = pickers(2, "Group")
@@ -225,12 +217,12 @@ def app(results: Results, models: Sequence[str] = ()) -> Any:
     return page
 
 
-def launch(page: gr.Blocks, port: int | None = None, browser: bool = False) -> str:
+def launch(page: gr.Blocks, port: int | None = None) -> str:
     """Serve the page to this machine alone, and return its address; a ValueError says that the port is in use."""
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
     try:
         page.launch(
-            server_name="127.0.0.1", server_port=port, inbrowser=browser, share=False, quiet=True, ssr_mode=False,
+            server_name="127.0.0.1", server_port=port, share=False, quiet=True, ssr_mode=False,
             theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
             prevent_thread_lock=True, footer_links=[], max_file_size=1, app_kwargs={"middleware": [hosts]},
         )  # fmt: skip

@@ -68,19 +68,10 @@ def load_scorer(
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect.
     """
     options = ModelOptions(
-        kind=kind,
-        device=device,
-        dtype=dtype,
-        pll=pll,
-        mntp=mntp,
-        encoder_input=encoder_input,
-        bos=bos,
-        start_token=start_token,
-        leading_space=leading_space,
-        batch_tokens=batch_tokens,
-        trust_remote_code=trust_remote_code,
-        model_arg=from_pretrained or None,
-    )
+        kind=kind, device=device, dtype=dtype, pll=pll, mntp=mntp, encoder_input=encoder_input, bos=bos,
+        start_token=start_token, leading_space=leading_space, batch_tokens=batch_tokens,
+        trust_remote_code=trust_remote_code, model_arg=from_pretrained or None,
+    )  # fmt: skip
     return load_with_options(model, options, tokenizer)
 
 
@@ -90,35 +81,19 @@ def load_with_options(
     tokenizer: "PreTrainedTokenizerBase | None" = None,
     one_of_several: bool = False,
 ) -> Scorer:
-    """Load a scorer as `load_scorer` does, from options that are put together already.
-
-    Args:
-        model: as in `load_scorer`.
-        options: see `ModelOptions.for_model`.
-        tokenizer: as in `load_scorer`.
-        one_of_several: other models get the same options.
-    """
+    """Load a scorer as `load_scorer` does; if `one_of_several` models has no use for an option, that is a warning."""
     if isinstance(model, str | Path):
         if tokenizer is not None:
-            raise ValueError(
-                f"tokenizer has no effect on {str(model)!r}, which is loaded with its own. Remove it, or "
-                "load the model first and pass both."
-            )
+            raise ValueError(f"tokenizer has no effect on {str(model)!r}, which has its own; remove it.")
         return _load_by_name(str(model), options, one_of_several)
-    if tokenizer is None:
-        raise ValueError(
-            f"Got a {type(model).__name__} without its tokenizer; expected a model and its tokenizer, or a scorer: an "
-            "object with the attributes name and signature and the method sentence_logprobs. Pass "
-            "load_scorer(model, tokenizer), or add what the scorer lacks."
-        )
     from transformers import PreTrainedTokenizerBase
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise TypeError(
-            f"Got a {type(tokenizer).__module__}.{type(tokenizer).__name__} as tokenizer; expected one of "
-            "transformers. Make one of a tokenizers.Tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer, "
-            "bos_token='<s>'), with the model's own start token."
+            f"Got a {type(model).__name__} with a {type(tokenizer).__name__} as tokenizer; expected a scorer, or a "
+            "model and its tokenizer of transformers: load_scorer(model, tokenizer). Make one of a "
+            "tokenizers.Tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token='<s>')."
         )
     if type(model).__name__ in MODEL_MAPPING_NAMES.values():
         raise ValueError(
@@ -142,9 +117,9 @@ def loads_at_once(name: str) -> bool:
 
 
 def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:
-    path = Path(name)
     if not loads_at_once(name):
         return scorer_of(*load(name, options, one_of_several))
+    path = Path(name)
     if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
@@ -163,31 +138,29 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
     model, tokenizer, kind, name, revision, quantization = loaded
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
-    of_model: dict[str, Any] = {} if quantization is None else {"quantization": quantization}
-    is_own = isinstance(model, OwnModel)
-    # A function is not told which tokens of a row it may attend to.
+    facts: dict[str, Any] = {} if quantization is None else {"quantization": quantization}
+    is_own = isinstance(model, OwnModel)  # a function is not told which tokens of a row it may attend to
     causal: dict[str, Any] = {
-        "bos": bool(options.bos),
+        "bos": options.bos,
         "start_token": options.start_token,
         "share_prefixes": not is_own,
     }
     if kind == "seq2seq":
         if isinstance(model, OwnModel):
             raise ValueError(
-                f"{name} is a function from ids to logits, which has no encoder of its own; expected "
-                f"kind='causal' or kind='masked'."
+                f"{name} is a function, which has no encoder of its own; expected kind='causal' or kind='masked'."
             )
         encoder_input = options.encoder_input or "empty"
         model, begin = decoder_of(model, tokenizer, encoder_input, name)
-        of_model |= {"kind": "seq2seq", "encoder_input": encoder_input}
+        facts |= {"kind": "seq2seq", "encoder_input": encoder_input}
         causal = {"bos": True, "start_token": begin, "share_prefixes": False}  # it always has its start token
     if isinstance(model, OwnModel):
         model.measure(len(tokenizer) if is_own else 0)
-        of_model["architecture"] = model.architecture
-    scorer = (
-        MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
-        if kind == "masked"
-        else CausalScorer(model, tokenizer, **causal, **shared)
-    )
-    scorer.signature |= of_model
+        facts["architecture"] = model.architecture
+    scorer: MaskedScorer | CausalScorer
+    if kind == "masked":
+        scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
+    else:
+        scorer = CausalScorer(model, tokenizer, **causal, **shared)
+    scorer.signature |= facts
     return scorer

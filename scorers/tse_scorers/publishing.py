@@ -12,12 +12,11 @@ import hashlib
 import io
 import json
 import re
-import tempfile
+import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -46,27 +45,15 @@ signature of what made it (JSON). Each file is one model on one suite, named by 
 
 `released_data` is true where the score rests on a whole released data set with the suite's defaults. Other scores
 cannot be compared with published ones.
-
-```python
-from datasets import load_dataset
-
-results = load_dataset("{repo}", split="train")
-```
 """
-EVAL, FRAMEWORK = "eval.yaml", "refined-tse"
-"""The file that makes a data set on the Hub a benchmark; the Hub shows results of frameworks that it lists."""
+FRAMEWORK = "refined-tse"
+"""The Hub shows results of frameworks that it lists."""
+REPOSITORY = r"[\w-][\w.-]*/[\w.-]+"
+"""`organisation/name`."""
 
 
-@dataclass(frozen=True)
-class Publication:
-    """Files for one repository.
-
-    Attributes:
-        repo: `org/name`.
-        kind: `model` or `dataset`.
-        files: path -> content.
-        notes: what must be said about them.
-    """
+class Publication(NamedTuple):
+    """The files (path -> content) for one repository, a `model` or a `dataset`, and what must be said about them."""
 
     repo: str
     kind: str
@@ -75,12 +62,7 @@ class Publication:
 
 
 def publications(
-    results: Path,
-    model_repo: str | None = None,
-    results_repo: str | None = None,
-    data_org: str | None = None,
-    *,
-    other_repo: bool = False,
+    results: Path, model_repo: str | None = None, results_repo: str | None = None, data_org: str | None = None
 ) -> list[Publication]:
     """Return what publishing the results of a run would write to which repository; sends nothing.
 
@@ -90,31 +72,28 @@ def publications(
             sets only.
         results_repo: `org/name`, a data set of results.
         data_org: who hosts the shipped data sets on the Hub; entries of a model name a data set on the Hub.
-        other_repo: accept that the scored model is in another repository than `model_repo`.
 
     Raises:
-        ValueError: no results, no repository, an option without effect, it is not clear which results are the
-            model's, another repository was scored, or nothing of it may be shown as a score of a released data set.
+        ValueError: no results, no repository, it is not clear which results are the model's, another repository was
+            scored, or nothing of it may be shown as a score of a released data set.
     """
     for repo in (model_repo, results_repo):
-        if repo is not None and not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", repo):
+        if repo is not None and not re.fullmatch(REPOSITORY, repo):
             raise ValueError(f"{repo!r} cannot be a repository on the Hub; expected organisation/name.")
     if model_repo is None and results_repo is None:
         raise ValueError("No repository is named; give model_repo (--model-repo), results_repo, or both.")
-    if model_repo is None and (data_org or other_repo):
-        raise ValueError("data_org and other_repo have no effect without model_repo; remove them.")
     records = read_records(results)
     if not records:
         raise ValueError(f"{results} has no results. Make some with `tse run --out {results}`.")
     planned, name = [], None
     if model_repo:
-        of_model, notes = _of_repository(records, model_repo, other_repo)
+        of_model, notes = _of_repository(records, model_repo)
         files, refused = _entries(of_model, data_org, results_repo)
         said = (*notes, *(f"Not shown: {why}" for why in refused))
         planned.append(Publication(model_repo, "model", files, said))
         name = of_model[0].signature["model"]
     if results_repo:
-        card = {"README.md": CARD.replace("{repo}", results_repo).encode()}
+        card = {"README.md": CARD.encode()}
         tables = (_table(of, model_repo if of.signature["model"] == name else None) for of in records)
         planned.append(Publication(results_repo, "dataset", card | dict(tables)))
     return planned
@@ -132,7 +111,7 @@ def why_partial(record: Record) -> str:
     return ""
 
 
-def _of_repository(records: Sequence[Record], repo: str, other_repo: bool) -> tuple[list[Record], list[str]]:
+def _of_repository(records: Sequence[Record], repo: str) -> tuple[list[Record], list[str]]:
     """Return the records of the model that a repository holds, and what must be said about it."""
     models = list(dict.fromkeys(record.signature["model"] for record in records))
     chosen = [model for model in models if model.partition("@")[0] == repo] or models
@@ -142,7 +121,7 @@ def _of_repository(records: Sequence[Record], repo: str, other_repo: bool) -> tu
             f"{repo} is. Run it alone into another output folder."
         )
     of_model = [record for record in records if record.signature["model"] == chosen[0]]
-    revisions = list(dict.fromkeys(str(record.signature["revision"]) for record in of_model))
+    revisions = {str(record.signature["revision"]) for record in of_model}
     if len(revisions) > 1:
         raise ValueError(
             f"The results are of {len(revisions)} revisions of {chosen[0]}, but a model's repository shows one score "
@@ -150,17 +129,10 @@ def _of_repository(records: Sequence[Record], repo: str, other_repo: bool) -> tu
         )
     if chosen[0].partition("@")[0] == repo:
         return of_model, []
-    is_id = re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(@.+)?", chosen[0])
-    if revisions[0].startswith("sha256:") or not is_id:
-        return of_model, [
-            f"{_last(chosen[0])} was scored from a folder; you state that {repo} has its weights."
-        ]
-    if not other_repo:
-        raise ValueError(
-            f"{chosen[0]} was scored, not {repo}. Score the model of that repository, or state with other_repo "
-            "(--other-repo) that it has the same weights."
-        )
-    return of_model, [f"{chosen[0]} was scored; you state that {repo} has the same weights."]
+    is_local = any(revision.startswith("sha256:") for revision in revisions)
+    if not is_local and re.fullmatch(f"{REPOSITORY}(@.+)?", chosen[0]):
+        raise ValueError(f"{chosen[0]} was scored, not {repo}. Score the model of that repository.")
+    return of_model, [f"{_last(chosen[0])} was scored from a folder; you state that {repo} has its weights."]
 
 
 def _last(text: str) -> str:
@@ -237,12 +209,8 @@ def _table(record: Record, name: str | None) -> tuple[str, bytes]:
     }
     signature = {**written, "facts": dict(record.facts), **({"model": name} if name else {})}
     rows = [plain({**row, **{key: signature[key] for key in ("dataset", "model")}}) for row in record.rows]
-    # A revision says which weights these are, whatever the model is called.
-    hashed = [
-        {key: value for key, value in of.items() if key != "model" or not signature["revision"]}
-        for of in (signature, *rows)
-    ]
-    digest = hashlib.sha256(json.dumps(hashed, sort_keys=True, default=str).encode()).hexdigest()[:24]
+    content = json.dumps([signature, *rows], sort_keys=True, default=str)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:24]
     about = {"signature": signature, "environment": dict(record.environment)}
     texts = {key: json.dumps(value, sort_keys=True, default=str) for key, value in about.items()}
     frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
@@ -292,7 +260,7 @@ def publish(publication: Publication, create_pr: bool = False) -> str:
     Raises:
         ValueError: the Hub refused it or did not answer; the message says what to do.
     """
-    from huggingface_hub import HfApi
+    from huggingface_hub import CommitOperationAdd, HfApi
     from huggingface_hub.errors import HfHubHTTPError
 
     api, repo, kind = HfApi(), publication.repo, publication.kind
@@ -303,14 +271,9 @@ def publish(publication: Publication, create_pr: bool = False) -> str:
                 api.create_repo(repo, repo_type=kind, exist_ok=True)
             if api.file_exists(repo, "README.md", repo_type=kind):
                 files.pop("README.md", None)  # a card of their own
-        with tempfile.TemporaryDirectory() as folder:
-            for path, content in files.items():
-                Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
-                Path(folder, path).write_bytes(content)
-            message = "Add results of refined-tse"
-            commit = api.upload_folder(
-                repo_id=repo, folder_path=folder, repo_type=kind, commit_message=message, create_pr=create_pr
-            )
+        added = [CommitOperationAdd(path, content) for path, content in files.items()]
+        message = "Add results of refined-tse"
+        commit = api.create_commit(repo, added, commit_message=message, repo_type=kind, create_pr=create_pr)
     except (OSError, RuntimeError, ValueError, HfHubHTTPError) as error:  # network, rights, names
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise ValueError(
@@ -329,29 +292,21 @@ def install_metrics() -> list[Path]:
     Raises:
         ValueError: the cache cannot be written.
     """
-    from datasets import DownloadMode
-    from evaluate.loading import _create_importable_file, get_imports, init_dynamic_modules
+    from evaluate.loading import init_dynamic_modules
 
     installed = []
     for folder in sorted(path for path in bundle_folder("metrics").iterdir() if path.is_dir()):
-        script = folder / f"{folder.name}.py"
-        siblings = [name for kind, name, *_ in get_imports(str(script)) if kind == "internal"]
+        scripts = sorted(folder.glob("*.py"))
+        code = hashlib.sha256(b"".join(script.read_bytes() for script in scripts)).hexdigest()
         try:
-            cache = Path(init_dynamic_modules(), "metrics")
-            _, code = _create_importable_file(
-                local_path=str(script),
-                local_imports=[(name, str(folder / f"{name}.py")) for name in siblings],
-                additional_files=[],
-                dynamic_modules_path=str(cache.parent),
-                module_namespace="metrics",
-                name=f"evaluate-metric/{folder.name}",
-                download_mode=DownloadMode.REUSE_DATASET_IF_EXISTS,
-            )
-            installed.append(cache / f"evaluate-metric--{folder.name}" / code)
-            (installed[-1] / script.name).touch()  # the newest of several versions
+            copy = Path(init_dynamic_modules(), "metrics", f"evaluate-metric--{folder.name}", code)
+            copy.mkdir(parents=True, exist_ok=True)
+            for script in scripts:
+                shutil.copyfile(script, copy / script.name)  # now the newest of several versions
         except OSError as error:
             raise ValueError(
                 f"The cache of evaluate could not be written: {error}. Set HF_MODULES_CACHE to a folder that can be "
                 "written, here and where the metrics are loaded, or load them with tse_scorers.load_metric."
             ) from error
+        installed.append(copy)
     return installed

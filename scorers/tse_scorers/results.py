@@ -2,17 +2,17 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from .io.rows import IDENTITY, frame_of
 from .io.store import Record, read_records
 from .io.systems import model_names, run_names
+from .report.numbers import with_interval
 from .suites import find_suite
 
 if TYPE_CHECKING:
@@ -61,12 +61,10 @@ class Results:
 
     def only(self, systems: Collection[str]) -> "Results":
         """Return the results of some systems."""
-        kept = [
-            record for record, system in zip(self.records, self.systems, strict=True) if system in systems
-        ]
-        return Results(kept)
+        named = zip(self.records, self.systems, strict=True)
+        return Results([record for record, system in named if system in systems])
 
-    def of(self, suite: str, config: str | None = None) -> Mapping[str, Record]:
+    def of(self, suite: str, config: str | None = None) -> dict[str, Record]:
         """Return the records of a suite (on one configuration of data), by the names of their systems."""
         named = zip(self.systems, self.records, strict=True)
         return {
@@ -85,23 +83,23 @@ class Results:
         frame = self.frame if suite is None else self.frame[self.frame["suite"] == suite]
         own = {name for record in self.records for name in record.facts.get("levels", ())}
         shown = frame[frame["level"].isin(["all", *([level] if level else own)])]
+        suites = [find_suite(name) for name in shown["suite"].unique()]
         headlines = {
-            m.name: m.label for s in shown["suite"].unique() for m in find_suite(s).measures if m.headline
+            measure.name: measure.label for of in suites for measure in of.measures if measure.headline
         }
         shown = shown[shown["measure"].isin(list(headlines))]
         group = shown["level"].where(shown["level"] == "all", shown["level"] + "=" + shown["value"])
-        cells = shown.assign(group=group, text=[with_interval(row) for row in shown.to_dict("records")])
-        index = ["system", "suite", "config", "group"]
+        text = [with_interval(row, 3) for row in shown.to_dict("records")]
+        cells = shown.assign(model=shown["system"], group=group, text=text)
+        index = ["model", "suite", "config", "group"]
         wide = cells.pivot_table(index=index, columns="measure", values="text", aggfunc="last", sort=False)
-        names = [name for name in headlines if name in wide]
         wide = (
-            wide[names]
+            wide[[name for name in headlines if name in wide]]
             .rename(columns=headlines)
             .fillna("–")
             .reset_index()
-            .rename(columns={"system": "model"})
         )
-        return wide if len(wide["group"].unique()) > 1 else wide.drop(columns="group")
+        return wide if wide["group"].nunique() > 1 else wide.drop(columns="group")
 
     def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
         """Return scores item by item of all models, with the user's own columns, groups and texts.
@@ -145,71 +143,33 @@ class Results:
             measure: such as `ew`; by default the leading one of the first suite.
             level: whose groups are drawn: `group`, `paradigm`, …; by default the whole.
         """
-        import matplotlib.pyplot as plt
-
-        suite = find_suite(self.frame["suite"].iloc[0]) if measure is None else None
-        name = measure or (suite.leading().name if suite else "")
+        name = measure or find_suite(self.frame["suite"].iloc[0]).leading().name
         rows = self.frame[self.frame["measure"].eq(name) & self.frame["level"].eq(level)]
         if rows.empty:
             known = ", ".join(self.frame["measure"].unique()[:12])
             raise ValueError(
                 f"There are no results of {name!r} at the level {level!r}; measures are {known}."
             )
-        axes = plt.figure().add_subplot()
-        for n, (system, of) in enumerate(rows.groupby("system", sort=False)):
-            arms = np.abs(of[["ci_low", "ci_high"]].to_numpy().T - of["score"].to_numpy())
-            places = np.arange(len(of)) + n / (len(self.systems) + 1)
-            axes.errorbar(of["score"], places, xerr=np.nan_to_num(arms), fmt="o", label=str(system))
-        first = rows[rows["system"] == rows["system"].iloc[0]]
-        axes.set_yticks(np.arange(len(first)), first["value"].where(first["value"] != "", "all").tolist())
-        axes.set_xlabel(name)
-        axes.invert_yaxis()
-        axes.legend()
+        group = (rows["config"] + " " + rows["value"]).str.strip()
+        wide = rows.assign(group=group).pivot(index="group", columns="system")
+        wide = wide.loc[group.unique()[::-1]]  # the first one on top
+        score, low, high = (wide[of][rows["system"].unique()] for of in ("score", "ci_low", "ci_high"))
+        arms = [[score[system] - low[system], high[system] - score[system]] for system in score]
+        axes: matplotlib.axes.Axes = score.plot.barh(xerr=arms, xlabel=name, ylabel="")
+        axes.legend(bbox_to_anchor=(1, 1))
         return axes
-
-
-def with_interval(row: Mapping[str, Any]) -> str:
-    """Print a score with its interval; * marks one that too few units carry, or that has none."""
-    if pd.isna(row["score"]):
-        return "–"
-    if pd.isna(row["ci_low"]):
-        return f"{number(row['score'])}*"
-    ends = f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
-    return f"{number(row['score'])} {ends}{'' if row['reliable'] else '*'}"
-
-
-def number(value: float, digits: int = 3) -> str:
-    """Print a number; what is not exactly 1 or 0 is not printed as such.
-
-    >>> number(0.905), number(0.9996), number(1.0), number(-0.0003), number(0.904, 2)
-    ('.905', '>.999', '1', '-.000', '.90')
-    """
-    half = 0.5 / 10**digits
-    if value in (0, 1):
-        return str(int(value))
-    if 1 - half <= value < 1:
-        return ">." + "9" * digits
-    if 0 < value < half:
-        return "<." + "0" * (digits - 1) + "1"
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
 def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
     """Name the model of each record: `@revision` where it has several, ` (folder)` where two have it on one data."""
-    keys = [(record.signature["model"], record.signature["revision"]) for record in records]
-    names = model_names(model for model, _ in keys)
-    of_model: dict[str, set[str | None]] = {}
-    for model, revision in keys:
-        of_model.setdefault(model, set()).add(revision)
+    signatures = [record.signature for record in records]
+    names = model_names(of["model"] for of in signatures)
+    versions = Counter(model for model, _ in {(of["model"], of["revision"]) for of in signatures})
     labels = [
-        names[model] + (f"@{revision or 'default'}" if len(of_model[model]) > 1 else "")
-        for model, revision in keys
+        names[of["model"]] + f"@{of['revision'] or 'default'}" * (versions[of["model"]] > 1)
+        for of in signatures
     ]
-    data = [
-        (label, record.signature["suite"], record.signature["config"])
-        for label, record in zip(labels, records, strict=True)
-    ]
+    data = [(label, of["suite"], of["config"]) for label, of in zip(labels, signatures, strict=True)]
     twice = {label for (label, *_), n in Counter(data).items() if n > 1}
     runs = dict(zip(folders, run_names(folders), strict=True))
     return [

@@ -8,8 +8,8 @@ from .engine.progress import bars
 from .models.options import ModelOptions
 from .models.scorer import Scorer
 from .results import Results
-from .runs.jobs import make_jobs, remember_failures
-from .runs.run import Announce, Part, run_models, silent
+from .runs.jobs import make_jobs
+from .runs.run import Part, run_models, silent
 from .suites import suite_of
 from .suites.base import Suite
 
@@ -27,7 +27,6 @@ def run(
     data: Any = None,
     report: bool = True,
     overwrite: bool = False,
-    announce: Announce | None = None,
     **model_options: Any,
 ) -> Results:
     """Run models over a suite, as `tse run` does, and return the results.
@@ -44,9 +43,8 @@ def run(
             agreement without any.
         out: folder for scores, `results.json` and the report.
         data: in place of a suite: a name, file, data frame, `datasets.Dataset` or list of dicts.
-        report: write tables, figures and `report.html` as well.
+        report: write `report.html` as well.
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.
-        announce: how progress is shown; None shows bars, unless `datasets.disable_progress_bars()` was called.
         **model_options: options of `load_scorer`, such as `dtype="float32"`.
 
     Returns:
@@ -63,8 +61,6 @@ def run(
     names = [model.name for model in given if isinstance(model, Scorer)]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"Several scorers are named {repeated[0]!r}. Give each its own name.")
-    if not str(out).strip():  # Path("") is the current folder
-        raise ValueError("out is empty; expected the name of a folder.")
     if isinstance(suite, str | type):
         raise TypeError(
             f"suite is {suite!r}; expected a suite with its options, such as Agreement(limit=100)."
@@ -75,10 +71,9 @@ def run(
     options = ModelOptions.of(model_options)
     if options.given and len(names) == len(given):
         raise ValueError(f"{options.given[0]} has no effect on a scorer. Give it to load_scorer instead.")
-    folder, announce = Path(out), announce or (bars if Part.of_launch().number == 1 else silent)
+    folder, announce = Path(out), bars if Part.of_launch().number == 1 else silent
     jobs = make_jobs(given, suites, options)
     records, failures, _ = run_models(suites, jobs, folder, overwrite=overwrite, announce=announce)
-    remember_failures(folder, [job.model for job in jobs], failures)
     if report and records:
         from .report.page import write_report  # drawing takes a second to import
 

@@ -92,16 +92,16 @@ def test_results_are_shown_and_nothing_is_written(out):
     assert "laughs" in tse("show", folder, "--table", "items", "--columns", "good,full")[1]
     assert tse("show", folder, "--level", "distance")[0] == 0
     assert "expected one of" in refused("show", folder, "--table", "nothing")
+    assert "Did you mean good?" in refused("show", folder, "--table", "items", "--columns", "full,goood")
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
 def test_models_and_conditions_are_compared(out, tmp_path):
     folder, _ = out
-    code, said = tse("compare", folder, "--json", tmp_path / "c.json", "--csv", tmp_path / "c.csv")
+    code, said = tse("compare", folder, "--json", tmp_path / "c.json")
     assert code == 0 and "accuracy" in said
     (row,) = [row for row in json.loads((tmp_path / "c.json").read_text()) if row["level"] == "all"]
     assert row["difference"] == pytest.approx(row["score"] - row["reference_score"])
-    assert len(pd.read_csv(tmp_path / "c.csv")) >= 1
     assert "near" in tse("compare", folder, "--by", "distance")[1]
 
 
@@ -113,16 +113,12 @@ def test_a_file_and_a_text_are_scored(data, tmp_path, by):
     assert code == 0, said
     scored = pd.read_csv(tmp_path / "s.csv")
     np.testing.assert_allclose(scored["surprisal_nats"], -scored["logprob"])
-    assert "exists" in refused(
-        "score", data / "sentences.txt", "-m", "tiny-causal", "--out", tmp_path / "s.csv"
-    )
     assert "author" in tse("score", "The author laughs.", "-m", "tiny-causal", "--bits")[1]
 
 
-def test_a_model_is_checked(tmp_path):
-    code, said = tse("doctor", "tiny-masked", "--json", tmp_path / "d.json")
-    assert code == 0 and "mask" in said, said
-    assert json.loads((tmp_path / "d.json").read_text())["findings"]
+def test_a_model_is_checked():
+    code, said = tse("doctor", "tiny-masked")
+    assert code == 0 and "mask token" in said and "not applicable" in said, said
 
 
 def test_published_sets_are_listed():
@@ -216,8 +212,8 @@ def test_a_model_that_fails_does_not_take_the_others_with_it(data, tmp_path):
 
 @pytest.mark.parametrize(
     "error, code, said",
-    [(MemoryError(), 71, "Memory ran out"), (OSError(28, "No space left on device"), 74, "No space left"),
-     (ZeroDivisionError("by zero"), 70, "This is a bug"), (KeyboardInterrupt(), 130, "Run the same command again")],
+    [(OSError(28, "No space left on device"), 2, "No space left"), (MemoryError(), 2, "MemoryError"),
+     (KeyboardInterrupt(), 130, "Run the same command again")],
 )  # fmt: skip
 def test_what_nobody_expected_has_an_exit_code(data, monkeypatch, error, code, said):
     def fail(*_):
@@ -233,4 +229,4 @@ def test_a_run_that_is_stopped_says_how_it_goes_on(data, tmp_path):
     while not list(tmp_path.glob("runs/*/chunks-*/*/done")) and process.poll() is None:
         time.sleep(0.2)
     process.send_signal(signal.SIGTERM)
-    assert "Run the same command again" in process.communicate()[1] and process.returncode == 143
+    assert "Run the same command again" in process.communicate()[1] and process.returncode == 130

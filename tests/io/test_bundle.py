@@ -1,14 +1,20 @@
 """What travels with the package is found by its bare name, whole, and without any network."""
 
+import hashlib
+import shutil
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import evaluate
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
+from datasets import load_dataset
 
-from tse_scorers import load_data, load_metric
+from tse_scorers import bundled, load_data, load_metric
 from tse_scorers.io import bundle
 from tse_scorers.io.bundle import bundle_folder, bundle_path, metric_modules
 
@@ -32,6 +38,37 @@ def test_shipped_data_by_bare_name():
     assert load_data("agreement_templates", "marvin_linzen").num_rows == 121_220  # there is one split
     assert load_data("german_human_judgments").num_rows > 0  # there is one configuration, one split
     assert load_data("verb_lemmas", "released", split="train").num_rows == 1_951
+
+
+def versions(folder):
+    """Each config whose files are there: the version that its card states, and the one that its data have."""
+    for config in yaml.safe_load((folder / "README.md").read_text(encoding="utf-8").split("---")[1])[
+        "configs"
+    ]:
+        files = [folder / entry["path"] for entry in config["data_files"]]
+        if all(file.is_file() for file in files):
+            digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+            yield config["config_name"], config["version"], f"0.0.{int(digest[:8], 16)}"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in bundle_folder("datasets").glob("[a-z]*")))
+def test_the_version_in_a_card_is_the_hash_of_the_data(name):
+    """The cache of `datasets` looks at names, versions and sizes, and would give the data of an earlier package."""
+    for config, stated, version in versions(Path(bundled(name))):
+        assert stated == version, f"write version: {version} into the config {config} of {name}"
+
+
+def test_two_versions_of_one_name_are_two_data_sets(tmp_path):
+    folder = tmp_path / "german_human_judgments"
+    shutil.copytree(bundled(folder.name), folder)
+    (file,), card = folder.rglob("*.parquet"), folder / "README.md"
+    changed = pd.read_parquet(file).assign(auc=0.25)
+    load = lambda: load_dataset(str(folder), split="test", cache_dir=str(tmp_path / "cache"))["auc"][:]  # noqa: E731
+    assert len(set(load())) > 1
+    changed.to_parquet(file)
+    ((_, stated, version),) = versions(folder)
+    card.write_text(card.read_text(encoding="utf-8").replace(stated, version), encoding="utf-8")
+    assert set(load()) == {0.25}
 
 
 @pytest.mark.parametrize(

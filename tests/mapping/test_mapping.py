@@ -263,8 +263,7 @@ REFUSED = [
     ([GAP], IS, "need the distribution at the gap"),
     ([GAP | FORMS], IS, "column 'form_correct' of row 1; expected the correct form"),
     (TEXT, {"lemmas": [{"singular": "is"}]}, "lemma list lacks the column plural"),
-    (TEXT, {"lemmas": 5}, "int as lemmas; .*table"),
-    (TEXT, {"lemmas": [{"singular": "put", "plural": "put"}]}, "have two equal forms"),
+    (TEXT, {"lemmas": "blimp"}, "Unknown lemma list 'blimp'"),
     (TEXT, {"lemmas": IS["lemmas"] * 2}, "column 'singular' of row 2; expected each lemma once"),
 ]
 

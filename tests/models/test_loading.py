@@ -61,7 +61,7 @@ def test_folders_bundled_models_and_models_in_memory(gpt2, bert):
     for name, kind in (("tiny-masked", "masked"), ("tiny-causal", "causal")):
         signature = load_scorer(name).signature
         assert (signature["kind"], signature["model"]) == (kind, name)
-    with pytest.raises(ValueError, match="without its tokenizer"):
+    with pytest.raises(TypeError, match="NoneType as tokenizer"):
         load_scorer(model)
 
 

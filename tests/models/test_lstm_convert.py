@@ -87,8 +87,6 @@ def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
 
     assert converted("--kind", "wordnlm")[0] != 0 and not (tmp_path / "out").exists()
     assert converted("--kind", "colorless_green")[0] == 0
-    assert "replace it with --overwrite" in converted()[1]
-    assert converted("--overwrite")[0] == 0
 
 
 class Call:

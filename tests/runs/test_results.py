@@ -6,7 +6,7 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 from tse_scorers import Agreement, MinimalPairs, Regions, Results, run
-from tse_scorers.results import number
+from tse_scorers.report.numbers import number
 
 PAIRS = pd.DataFrame(
     {
@@ -42,7 +42,7 @@ def test_the_table_has_headlines_with_intervals(results):
     assert results.table().columns.tolist() == ["model", "suite", "config", "TSE", "EW", "MW"]
     assert repr(results) == results.table("agreement").to_string(index=False)
     row = results.frame.query("measure == 'ew' and level == 'all' and model == 'tiny-masked'").iloc[0]
-    assert f"{number(row['score'])} [{number(row['ci_low'])}, " in repr(results)
+    assert f"{number(row['score'], 3)} [{number(row['ci_low'], 3)}, " in repr(results)
 
 
 def test_means_of_items_are_the_results(results):
@@ -123,7 +123,6 @@ def test_several_suites_are_run_with_one_loaded_model(tmp_path, monkeypatch):
         ({"data": DatasetDict(test=Dataset.from_pandas(PAIRS))}, "splits test"),
         ({"data": PAIRS.rename(columns={"sentence_bad": "bad"})}, "those of no suite"),
         ({"models": []}, "no model"),
-        ({"out": " "}, "out is empty"),
         ({"dtyp": "float32"}, "Did you mean dtype"),
         ({"suite": Regions()}, "data"),
     ],

@@ -87,6 +87,6 @@ def describe(paper: str, table: str | None) -> Paper:
     if table is not None and table not in described.tables:
         raise ValueError(
             f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described.tables)}. "
-            "`tse reproduce --list` says what they are."
+            "`tse reproduce` says what they are."
         )
     return described

@@ -41,7 +41,7 @@ from ..models.scorer import Scorer
 from ..suites import find_suite
 from ..suites.base import Suite
 from .doctor import refuse_failures
-from .jobs import Failure, Job
+from .jobs import Failure, Job, remember_failures
 
 NO_EFFECT_ON_SCORES = ("device", "batch_tokens")
 """Options that change scores by floating-point noise only."""
@@ -130,6 +130,7 @@ def run_models(
             note(f"Reused from {out}: {', '.join(reused)}.")
         if scored.records:
             write_results(out)
+    remember_failures(out, [job.model for job in jobs], scored.failures)
     return scored
 
 
