@@ -132,7 +132,8 @@ def run_default(  # noqa: D417  (options of all runs have their own texts)
         limit: at most this many items of each group; scores then estimate those of the whole [all]
     """
     if name is not None:
-        raise ValueError(unknown_name("suite", name, suite_names(), "a table with --data"))
+        what = "a table with --data, a model with --model"
+        raise ValueError(unknown_name("suite", name, suite_names(), what))
     with terminal.waiting("Reading the data"):
         from .suites import suite_of
 

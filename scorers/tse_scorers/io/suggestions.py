@@ -13,6 +13,8 @@ Result = TypeVar("Result")
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a question with those of the names that are most like this one, after a space; "" if none is like it.
 
+    >>> did_you_mean("fp16", ["float32", "float16"])
+    ' Did you mean float16?'
     >>> did_you_mean("blmp", ["agreement", "blimp", "german"])
     ' Did you mean blimp?'
     >>> did_you_mean("gpt2", ["tiny-causal"])
@@ -20,7 +22,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """
     # The dashes before options make all of them alike.
     by_letters = {other.lower().lstrip("-"): other for other in names}
-    close = get_close_matches(name.lower().lstrip("-"), by_letters, n=3)
+    close = get_close_matches(name.lower().lstrip("-"), by_letters, n=3, cutoff=0.54)
     return f" Did you mean {' or '.join(by_letters[letters] for letters in close)}?" if close else ""
 
 
