@@ -25,7 +25,6 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.statistics import Units, mean
 from tse_scorers.suites.agreement import SUBJECTS, Agreement, load_lemmas, scored_lemmas, subject
-from tse_scorers.suites.base import stratified
 from tse_scorers.suites.data import DataWarning
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
@@ -570,11 +569,9 @@ def test_a_limited_run_stands_for_the_whole(shipped):
     contexts = shipped.drop_duplicates(["prefix", "number"]).reset_index(drop=True)
     effect = pd.factorize(contexts["group"])[0] / 20
     score = effect + np.array([zlib.crc32(prefix.encode()) % 1000 / 2000 for prefix in contexts["prefix"]])
-    suite, group = Agreement(), pd.factorize(contexts["group"])[0]
-    means = []
+    suite, means = Agreement(), []
     for seed in range(60):
-        places = stratified(group, limit=20, seed=seed)
-        sample = suite._kept(contexts.assign(score=score), np.arange(len(contexts)), group, places)
+        sample = suite._sample(contexts.assign(score=score), seed, limit=20)
         means.append(np.average(sample["score"], weights=sample["stands_for"]))
     assert abs(np.mean(means) - score.mean()) < np.std(means) < abs(score.mean() - np.mean(effect) - 0.1)
     limited, whole = Agreement(limit=3).items, shipped.drop_duplicates("prefix")["group"].value_counts()
