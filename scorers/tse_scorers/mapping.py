@@ -323,7 +323,7 @@ def _gaps(lemmas: pd.DataFrame, has_verbs: bool, cutoffs: bool) -> _Question:
             pairs = pairs.assign(**dict(zip(VERBS, usable[[*NUMBERS]], strict=True)))
         check_pairs(pairs, TABLE)
         if has_verbs:
-            check_numbers(pairs, lemmas, TABLE, allow_unverified=True)
+            check_numbers(pairs, lemmas, TABLE)
 
     def answers(scorer: Scorer, frame: pd.DataFrame, progress: Progress) -> Columns:
         if not scorer.can("read_slots"):

@@ -293,7 +293,7 @@ class Given(Scorer):
 def test_a_form_of_two_lemmas_is_covered_once_and_the_list_is_asked_once():
     """0.3 + 0.15 + 0.05 + 0.06 + 0.04, not 0.9: *is* stands under two lemmas, and MW counts it in both."""
     twice = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["singular", "plural"])
-    scorer, suite = Given(), suite_of(lemmas=twice, forms="all", allow_unverified=True)
+    scorer, suite = Given(), suite_of(lemmas=twice, forms="all")
     parts = [suite.ask(scorer, part) for _, part in suite.items.groupby("prefix")]
     assert len(parts) == 4 and scorer.n_listed == 1 and suite.facts(scorer) == {"word_end": True}
     singular, plural = 2 * 0.3 + 0.06, 0.15 + 0.05 + 0.04
@@ -304,7 +304,7 @@ def test_a_form_of_two_lemmas_is_covered_once_and_the_list_is_asked_once():
 
 
 def test_scorers_that_do_not_answer_at_gaps_are_refused():
-    with pytest.raises(ValueError, match=r"given does not give\. It scores words there: use forms='all'"):
+    with pytest.raises(ValueError, match=r"given does not give\. Words there \(--forms all\)"):
         suite_of().check_scorer(Given())
     suite_of(forms="all").check_scorer(Given())
 
@@ -332,10 +332,6 @@ REFUSED = {
     ),
     "both forms singular": (put("form_incorrect", "knows"), "'knows' .*in column 'form_incorrect' of row 1"),
     "identical forms": (put("form_incorrect", "laughs"), "row 1; expected another form than form_correct"),
-    "no verb is listed": (
-        RIGHT.assign(form_correct="zibs", form_incorrect="zib"),
-        "no verb that is in the lemma list .*zibs / zib.*--lemmas FILE.*--allow-unverified",
-    ),
     "an unknown number": (
         put("number", "dual"),
         "'dual' .*in column 'number' of row 1; expected singular or plural",
@@ -391,6 +387,9 @@ def test_wrong_lists_are_refused(lemmas, message):
 
 
 SAID = {
+    "no verb is listed": (
+        RIGHT.assign(form_correct="zibs", form_incorrect="zib"), "not in the lemma list: 3 .*zibs / zib.*--lemmas"
+    ),
     "a verb that is not listed": (
         RIGHT.assign(form_correct=["zibs", *RIGHT["form_correct"][1:]], form_incorrect=["zib", "is", "are"]),
         "pairs whose verbs are not in the lemma list: 1 .*zibs / zib",
@@ -417,12 +416,6 @@ def test_of_right_pairs_nothing_is_said():
 def test_equal_options_of_other_types_ask_the_same():
     usual = Agreement(groups=["Simple"], limit=3)
     assert Agreement(groups=("Simple",), limit=np.int64(3)).asked() == usual.asked()
-
-
-def test_unverified_pairs_may_be_allowed():
-    other = suite_of(RIGHT.assign(form_correct="zibs", form_incorrect="zib"), allow_unverified=True)
-    with pytest.warns(DataWarning, match="not in the lemma list: 3"):
-        assert len(other.items) == 3
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
