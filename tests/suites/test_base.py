@@ -73,7 +73,11 @@ class Fixed(Scorer):
         ({"least": "2"}, TypeError, "least is '2' .*expected a whole number"),
         ({"groups": "few"}, TypeError, "groups is 'few'; expected a list"),
         ({"groups": []}, TypeError, "at least one value"),
-        ({"groups": ["fwe"]}, ValueError, "Unknown group 'fwe'; expected one of: few, many.*Did you mean few?"),
+        (
+            {"groups": ["fwe"]},
+            ValueError,
+            "Unknown group 'fwe'; expected one of: few, many.*Did you mean few?",
+        ),
     ],
 )
 def test_options_are_checked_and_suggested(option, error, said):

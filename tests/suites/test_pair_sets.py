@@ -59,7 +59,7 @@ def test_each_set_is_described_completely(name):
 
 
 def test_another_function_than_the_authors_is_marked():
-    assert "sum, which is not its authors' function" in str(SETS["blimp-nl"])
+    assert "which is not its authors' function" in str(SETS["blimp-nl"])
     assert (
         MinimalPairs(data="blimp-nl").compared_by == "sum"
         and MinimalPairs(data="zhoblimp").compared_by == "slln"
@@ -142,7 +142,7 @@ def test_missing_files_columns_and_unequal_sides_are_refused(tmp_path):
             list(load_set("clams", ["de"], tmp_path))
     path, _ = put(tmp_path, "qfrblimp")
     path.write_text("sentence_good\ttype\nA.\t1\n")
-    with pytest.raises(ValueError, match="QFrBLiMP: KeyError.*sentence_bad"):
+    with pytest.raises(ValueError, match=r"QFrBLiMP: KeyError.*sentence_bad"):
         list(load_set("qfrblimp", None, tmp_path))
 
 
@@ -172,7 +172,7 @@ def test_masked_models_score_a_set_as_its_authors_do(tmp_path):
     default, within = load_scorer("tiny-masked"), load_scorer("tiny-masked", pll="within_word_l2r")
     suite = MinimalPairs(data="sling", source=tmp_path)
     assert (suite.facts(default)["pll"], suite.facts(within)["pll"]) == ("original", "within_word_l2r")
-    assert (suite.compared_by, suite.facts(default)["linking_of"]) == ("mean_token", "the authors")
+    assert suite.compared_by == "mean_token"
     (item,) = suite.ask(default, suite.items)["items"].to_dict("records")
     (original,) = load_scorer("tiny-masked", pll="original").sentence_logprobs([item["good"]])
     assert item["logprob_good"] == pytest.approx(original)

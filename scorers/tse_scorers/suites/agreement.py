@@ -230,12 +230,10 @@ class Agreement(Suite):
         contexts = contexts.rename(columns=POINTS | {"n_ties": "ties"})
         at_cutoffs = [name for name in contexts if "@" in name]
         contexts = pd.concat([contexts.drop(columns=at_cutoffs), contexts[at_cutoffs].astype("f4")], axis=1)
-        right = pd.Series([None] * len(contexts), dtype=object)
-        for opening, (at, bits) in scored.right.items():
-            of_lemmas = np.unpackbits(bits, axis=1, count=len(listings[opening].places)).astype(bool)
-            right[at] = pd.Series([*of_lemmas], index=at)
+        bits = zip(contexts["right"], contexts["n_lemmas"].tolist(), strict=True)
+        contexts["right"] = [np.unpackbits(of, count=n).astype(bool) for of, n in bits]
         first = pairs.drop_duplicates(["context", "group"])
-        of_context = contexts.assign(right=right).iloc[place[first.index]].reset_index(drop=True)
+        of_context = contexts.iloc[place[first.index]].reset_index(drop=True)
         return {
             "contexts": pd.concat([_about_contexts(pairs, first), of_context], axis=1),
             "pairs": pairs,

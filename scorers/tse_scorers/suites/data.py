@@ -7,7 +7,6 @@ scored as it is.
 import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,19 +57,15 @@ def is_hub_id(data: Any) -> bool:
 
 
 def columns_of(data: Any) -> list[str]:
-    """Return the columns of a table of the user's own, or of the first one in a folder; of JSON objects, the keys.
+    """Return the columns of a table of the user's own, or of the first one in a folder; of a JSON object, the keys.
 
     Raises:
         ValueError: there is no such data, or no table in the folder.
     """
     if isinstance(data, str | Path) and not is_hub_id(data):
-        path = Path(data)
-        path = tables_in(path)[0]
-        if path.suffix == ".json" and path.is_file() and (text := read_text(path)).lstrip().startswith("{"):
-            # What is wrong with it is said by the suite that reads it.
-            with suppress(ValueError, RecursionError):
-                return [str(key) for key in json.loads(text)]
-        data = path
+        data = tables_in(Path(data))[0]
+        if data.suffix == ".json" and isinstance(content := json.loads(read_text(data)), dict):
+            return [*content]
     return [str(column) for column in read(data).columns]
 
 

@@ -10,7 +10,7 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,7 @@ class PairSet:
     def address(self) -> str:
         """The page where a person finds the data."""
         kind, _, where = self.at.partition(":")
-        host = "huggingface.co/datasets" if kind == "hub" else "github.com"
-        return f"https://{host}/{split_revision(where)[0]}"
+        return f"https://{'huggingface.co/datasets' if kind == 'hub' else 'github.com'}/{split_revision(where)[0]}"
 
     def chosen(self, configs: Sequence[str] | None) -> tuple[str, ...]:
         """Return the configurations that are loaded; ValueError where one is unknown."""
@@ -92,18 +91,15 @@ class PairSet:
 
     def __str__(self) -> str:
         """Return what there is to know of it, a line for each fact."""
-        languages = ", ".join(f"{name} ({language})" for name, language in self.configs.items())
         facts = {
-            "title": self.title, "paper": self.citation, "licence": self.licence,
-            "source": " at ".join(filter(None, (self.address, split_revision(self.at)[1]))),
-            "pairs": f"{self.n_pairs:,}" if self.n_pairs else "not counted",
-            "configurations": languages or "each language, by its ISO 639-3 code",
-            "by default": ", ".join(self.default), "acceptable": self.good, "unacceptable": self.bad,
-            "levels": f"paradigm {self.paradigm}, phenomenon {self.phenomenon}, field {self.field}",
-            "linking": self.linking or "sum, which is not its authors' function", "masked models": self.pll,
-            "note": self.note,
-        }  # fmt: skip
-        return "\n".join(f"{name:<15} {fact}" for name, fact in facts.items() if fact)
+            of.name: getattr(self, of.name) for of in fields(self) if of.name not in ("read", "is_blimp")
+        }
+        facts["configs"] = ", ".join(f"{name} ({language})" for name, language in self.configs.items())
+        facts |= {
+            "at": f"{self.address} {split_revision(self.at)[1] or ''}",
+            "default": ", ".join(self.default),
+        }
+        return "\n".join(f"{name:<10} {fact}" for name, fact in facts.items() if fact)
 
 
 # Readers: of a file's name and content

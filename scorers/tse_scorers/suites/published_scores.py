@@ -1,11 +1,11 @@
 """Published scores in the place of a model that cannot be run any more: `--model scores.csv`.
 
 - Sentences: a table with `sentence` and `logprob`, a natural logarithm. They serve minimal pairs and German sentences.
-- Pairs: `prob_good` and `prob_bad` (log-probabilities in spite of their names), `UID` and `pairID`, as in BLiMP's
-  released outputs. These write a sentence as their model tokenized it, so a pair is found by its number.
+- Pairs: `sentence_good`, `sentence_bad`, `prob_good` and `prob_bad` (log-probabilities in spite of their names), as in
+  BLiMP's released outputs. A sentence may have another score in another pair.
 
 Scores are looked up, never computed: what is not in the file is an error. A sentence is found as it is written, or else
-without regard to spaces and case.
+without regard to spaces and case, since released outputs write it as their model tokenized it.
 """
 
 from collections import defaultdict
@@ -21,9 +21,9 @@ from ..io.files import file_digest
 from ..io.tables import read_table, require_columns
 from ..models.scorer import Logprobs, Scorer
 from .data import check, refuse
-from .minimal_pairs import pair_numbers
 
 LOGPROBS = ("logprob", "log_probability", "log_prob")
+SENTENCES = ("sentence_good", "sentence_bad")
 NOISE = 1e-4
 """Two scores of one sentence that are closer than this are one score with float noise."""
 
@@ -35,7 +35,7 @@ def load_published(path: Path | str) -> "PublishedScorer":
         path: Parquet, CSV, TSV, JSON-lines or JSON file; results call the model by its name.
 
     Raises:
-        ValueError: the file cannot be read, lacks columns, or has two different scores for one pair.
+        ValueError: the file cannot be read, or lacks columns.
     """
     frame = read_table(Path(path))
     kind = PublishedPairs if {"prob_good", "prob_bad"} <= {*frame} else PublishedScorer
@@ -89,49 +89,36 @@ class PublishedScorer(Scorer):
 
 
 class PublishedPairs(PublishedScorer):
-    """Answers from a file of minimal pairs: log P(sentence), and whole pairs by their number."""
+    """Answers from a file of minimal pairs: log P(sentence), and of both sentences of a pair."""
 
     def _read(self, frame: pd.DataFrame) -> None:
-        check(frame, self._file, texts=["UID"])
-        pairs = pd.DataFrame({"paradigm": frame["UID"], "pair_id": pair_numbers(frame, self._file)})
-        for side in ("good", "bad"):
-            texts = frame.get(f"sentence_{side}", pd.Series("", frame.index)).astype(str)
-            values = self._values(frame, f"prob_{side}")
-            pairs = pairs.assign(**{f"prob_{side}": values, side: texts})
-            self._add(texts, values)
-        of_pair = pairs.groupby(["paradigm", "pair_id"])[["prob_good", "prob_bad"]]
-        apart = ((of_pair.transform("max") - of_pair.transform("min")) > NOISE).any(axis=1)
-        refuse(apart, pairs, self._file, "pair_id", "one score for each pair of a paradigm")
-        self._pairs = pairs.drop_duplicates(["paradigm", "pair_id"])
+        texts = check(frame, self._file, texts=SENTENCES)[[*SENTENCES]]
+        sides = [self._values(frame, f"prob_{side}") for side in ("good", "bad")]
+        for column, values in zip(SENTENCES, sides, strict=True):
+            self._add(texts[column], values)
+        self._pairs = dict(
+            zip(texts.map(_letters).itertuples(False, None), zip(*sides, strict=True), strict=True)
+        )
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
-        """Natural log-probabilities of the good and of the bad sentence of each pair, by paradigm and number.
+        """Natural log-probabilities of the good and of the bad sentence of each pair.
 
         Args:
-            table: columns `paradigm`, `pair_id`, `good`, `bad`.
+            table: columns `good`, `bad`.
 
         Raises:
-            ValueError: a pair is not in the file, or the file has other sentences under its number (compared without
-                regard to spaces and case).
+            ValueError: a pair is not in the file.
         """
-        keys = ["paradigm", "pair_id"]
-        found = table[[*keys, "good", "bad"]].merge(self._pairs, "left", keys, suffixes=("", "_there"))
-        missing, there = (
-            found["prob_good"].isna(),
-            found[["good_there", "bad_there"]].fillna("").map(_letters),
-        )
-        here = found[["good", "bad"]].map(_letters).set_axis(there.columns, axis=1)
-        unlike = ((there != here) & (there != "")).any(axis=1)
-        for wrong, said, advice in (
-            (missing, "have no score", "Choose the paradigms that were scored (--groups)."),
-            (unlike, "have other sentences", "Pairs are found by UID and pairID; fix these columns."),
-        ):
-            if wrong.any():
-                first = "pair {pair_id} of {paradigm}, {good!r} in the data".format_map(found[wrong].iloc[0])
-                raise ValueError(
-                    f"{wrong.sum()} of {len(found)} pairs {said} in {self._file}, for instance {first}. {advice}"
-                )
-        return found["prob_good"].to_numpy(), found["prob_bad"].to_numpy()
+        keys = list(table[["good", "bad"]].map(_letters).itertuples(False, None))
+        missing = np.array([key not in self._pairs for key in keys])
+        if missing.any():
+            first = " / ".join(table[missing].iloc[0][["good", "bad"]])
+            raise ValueError(
+                f"{missing.sum()} of {len(keys)} pairs have no score in {self._file}, for instance {first!r}. Choose "
+                "the paradigms that were scored (--groups)."
+            )
+        good, bad = np.array([self._pairs[key] for key in keys]).T
+        return good, bad
 
 
 def _letters(sentence: str) -> str:
