@@ -376,7 +376,7 @@ def refused(said, data, **options):
 
 def test_a_masked_model_is_refused(source, tmp_path):
     with pytest.raises(
-        ValueError, match="tiny-masked has no surprisals: a masked model sees the words after"
+        ValueError, match="tiny-masked has no surprisals, for which a model must read from left"
     ):
         run("tiny-masked", Regions(data=source), tmp_path, report=False)
 

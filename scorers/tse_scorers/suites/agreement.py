@@ -269,8 +269,9 @@ class Agreement(Suite):
             name, labels, strata = "groups", items["group"].to_numpy(), np.zeros(len(items), int)
         else:
             name, labels = "subject nouns" if is_released else "left contexts", items["subject"].to_numpy()
-        # Else there are two lists of lemmas.
-        is_crossed = measure.name == "ew" and items["opening"].nunique() == 1
+        is_crossed = (
+            measure.name == "ew" and items["opening"].nunique() == 1
+        )  # else there are two lists of lemmas
         name += " x verbs" if measure.name == "tse" else " x lemmas" if is_crossed else ""
         crossed = items["verb"].to_numpy() if measure.name == "tse" else None
         return Units(labels, name, crossed, strata, weights=weights_of(items))
@@ -359,8 +360,8 @@ def load_lemmas(lemmas: Any = "released", values: Sequence[str] = NUMBERS) -> pd
         frame = shipped_table("verb_lemmas", lemmas).to_pandas()
     elif isinstance(lemmas, str | Path) and (Path(lemmas) / "runs").is_dir():
         records = [of for of in read_records(Path(lemmas)) if of.signature["suite"] == Agreement.name]
-        frame = common_lemmas([of.tables["lemmas"].read() for of in records]).to_frame(index=False)
-        frame = frame.set_axis([*values], axis=1)
+        lists = [of.tables["lemmas"].read() for of in records]
+        frame = pd.DataFrame([*common_lemmas(lists)] if lists else [], columns=list(values))
     elif isinstance(lemmas, str) and not is_table(lemmas) and not is_hub_id(lemmas):
         raise ValueError(unknown_name("lemma list", lemmas, LEMMA_LISTS, "a table, or an output folder"))
     else:
@@ -412,9 +413,7 @@ def check_numbers(pairs: pd.DataFrame, lemmas: pd.DataFrame, title: str) -> "pd.
 def _warn(pairs: pd.DataFrame, unknown: "pd.Series[bool]") -> None:
     """Warn of what limits the scores of pairs."""
     forms = pairs["form_correct"] + " / " + pairs["form_incorrect"]
-    advice = (
-        "Their numbers could not be checked. If these verbs are another language's, name its list (--lemmas)."
-    )
+    advice = "Their numbers could not be checked. Name a list that has them (--lemmas)."
     warn(unknown, forms, "pairs whose verbs are not in the lemma list", advice)
     contexts = pairs.drop_duplicates(["prefix", "number"])
     both = contexts["prefix"].duplicated().reindex(pairs.index, fill_value=False)
@@ -431,7 +430,7 @@ def sentences(pairs: pd.DataFrame, form: str) -> list[str]:
     """Return the sentences with one of the two forms; a form that opens its sentence has a capital."""
     texts = zip(*(pairs[column].tolist() for column in ("prefix", form, "suffix")), strict=True)
     return [
-        f"{prefix} {word}{suffix}" if prefix else capitalized(word) + suffix for prefix, word, suffix in texts
+        f"{before} {word}{after}" if before else capitalized(word) + after for before, word, after in texts
     ]
 
 

@@ -53,9 +53,7 @@ def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
             openings = (parts[prefix] + " " + parts[word]).tolist()  # some of the release begin with a space
             texts = zip(pairs[side].tolist(), openings, strict=True)
             wrong = np.array([pd.notna(opening) and not text.startswith(opening) for text, opening in texts])
-            expected = (
-                f"the beginning of the sentence, before {word}; without these columns, they are derived"
-            )
+            expected = f"the beginning of the sentence, with {word} after it"
             refuse(wrong, pairs, title, prefix, expected)
         parts = parts.astype(object).where(parts.notna(), None)
     else:
@@ -63,7 +61,9 @@ def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
         words = [_released_words(method, *row) if use else None for row, use in zip(rows, asked, strict=True)]
         parts = pd.DataFrame([row or (None,) * 3 for row in words], pairs.index, columns, dtype=object)
         expected = f"false; only pairs of BLiMP have {method} without the columns {', '.join(columns)}"
-        refuse(asked & parts[columns[0]].isna(), pairs, title, mark, expected)
+        refuse(
+            asked & parts[columns[0]].isna().all(), pairs, title, mark, expected
+        )  # single ones are excluded
     bare = pairs.drop(columns=[*columns, mark], errors="ignore")
     return pd.concat([bare, parts.where(asked, None), asked.rename(mark)], axis=1)
 

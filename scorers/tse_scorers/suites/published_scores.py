@@ -96,9 +96,8 @@ class PublishedPairs(PublishedScorer):
         sides = [self._values(frame, f"prob_{side}") for side in ("good", "bad")]
         for column, values in zip(SENTENCES, sides, strict=True):
             self._add(texts[column], values)
-        self._pairs = dict(
-            zip(texts.map(_letters).itertuples(False, None), zip(*sides, strict=True), strict=True)
-        )
+        loose, exact = ([*of.itertuples(False, None)] for of in (texts.map(_letters), texts))
+        self._pairs = dict(zip(loose + exact, [*zip(*sides, strict=True)] * 2, strict=True))
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
         """Natural log-probabilities of the good and of the bad sentence of each pair.
@@ -109,7 +108,8 @@ class PublishedPairs(PublishedScorer):
         Raises:
             ValueError: a pair is not in the file.
         """
-        keys = list(table[["good", "bad"]].map(_letters).itertuples(False, None))
+        keys = [*table[["good", "bad"]].itertuples(False, None)]
+        keys = [pair if pair in self._pairs else tuple(map(_letters, pair)) for pair in keys]
         missing = np.array([key not in self._pairs for key in keys])
         if missing.any():
             first = " / ".join(table[missing].iloc[0][["good", "bad"]])

@@ -121,9 +121,8 @@ class Regions(Suite):
         if is_path and Path(source).suffix == ".json":
             return read_syntaxgym(Path(source))
         name = Path(source).stem if is_path else self.config
-        return Part(
-            name, as_regions(read(source, ("text", "content")), name, str(source) if is_path else name), {}
-        )
+        regions = as_regions(read(source, ("text", "content")), name, str(source) if is_path else name)
+        return Part(name, regions, {})
 
     def load(self) -> pd.DataFrame:
         """Read the regions; every item must have those that its criteria name."""
@@ -150,12 +149,9 @@ class Regions(Suite):
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where a scorer does not score tokens from left to right."""
         if not scorer.can("token_logprobs"):
-            is_masked = scorer.signature.get("kind") == "masked"
-            why = (
-                "a masked model sees the words after a region" if is_masked else "it scores no single tokens"
-            )
             raise ValueError(
-                f"{scorer.name} has no surprisals: {why}. Regions need a causal model, an LSTM or an n-gram model."
+                f"{scorer.name} has no surprisals, for which a model must read from left to right: a causal model, an "
+                "LSTM or an n-gram model."
             )
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
@@ -166,19 +162,15 @@ class Regions(Suite):
         for suite, _, formulas in self.parts:
             of_suite, of_items = (of[of["suite"] == suite] for of in (regions, about))
             for name, formula in formulas.items() if len(of_items) else ():
-                regions_of = {reference: named(of_suite, reference) for reference in formula.references}
-                bits = {
-                    reference: of.groupby("item")["surprisal_bits"]
-                    .sum(skipna=False)[of_items["item"]]
-                    .to_numpy(float)
-                    for reference, of in regions_of.items()
+                sums = {
+                    of: named(of_suite, of).groupby("item")["surprisal_bits"] for of in formula.references
                 }
+                bits = {of: by.sum(skipna=False)[of_items["item"]].to_numpy(float) for of, by in sums.items()}
                 holds, ties = formula.evaluate(bits)
                 correct = np.where(np.isnan([*bits.values()]).any(axis=0), np.nan, holds)
                 parts.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
-        return tables | (
-            {CRITERIA: pd.concat(parts[1:] or parts)} if any(of.formulas for of in self.parts) else {}
-        )
+        has_criteria = any(part.formulas for part in self.parts)
+        return tables | ({CRITERIA: pd.concat(parts[1:] or parts)} if has_criteria else {})
 
     @classmethod
     def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
@@ -204,12 +196,9 @@ class Regions(Suite):
     ) -> Estimate:
         """Return a mean; none where an item has probability 0, since its surprisal is infinite and not missing."""
         estimate = super().estimate(items, measure, units, found)
-        is_finite = not np.isinf(items[measure.column].to_numpy(float)).any()
-        return (
-            estimate
-            if is_finite
-            else estimate._replace(mean=math.nan, se=math.nan, low=math.nan, high=math.nan)
-        )
+        if np.isinf(items[measure.column].to_numpy(float)).any():
+            return estimate._replace(mean=math.nan, se=math.nan, low=math.nan, high=math.nan)
+        return estimate
 
 
 def read_syntaxgym(path: Path) -> Part:
@@ -233,9 +222,8 @@ def read_syntaxgym(path: Path) -> Part:
         ) from error
     name = str(meta.get("name") or path.stem)
     frame = pd.DataFrame(rows, columns=["item", "condition", "region_number", "region", "text"])
-    return Part(
-        name, as_regions(frame, name, str(path)), {str(n): Formula(text) for n, text in enumerate(texts, 1)}
-    )
+    formulas = {str(number): Formula(text) for number, text in enumerate(texts, 1)}
+    return Part(name, as_regions(frame, name, str(path)), formulas)
 
 
 def _formula(prediction: Row) -> str:
@@ -253,13 +241,9 @@ def as_regions(frame: pd.DataFrame, suite: str, title: str) -> pd.DataFrame:
     frame = frame.rename(columns={old: new for old, new in NAMES.items() if new not in frame})
     require_columns(frame.fillna({"text": ""}), ["item", "condition", "text"], title)
     texts = frame["text"].astype(object).where(frame["text"].notna(), "")
-    check(
-        pd.DataFrame({"text": texts.replace("", "–")}), title, texts=["text"]
-    )  # the others are text with words
+    check(pd.DataFrame({"text": texts.replace("", "–")}), title, texts=["text"])  # where it is not empty
     frame = frame.assign(suite=suite, text=texts.str.split().str.join(" "))
-    frame = frame.assign(
-        **{name: frame[name].map(str).astype(object) for name in ("item", "condition", "text")}
-    )
+    frame = frame.assign(**{of: frame[of].map(str).astype(object) for of in ("item", "condition", "text")})
     sentence = frame.groupby(SENTENCE, sort=False).ngroup()
     if "region_number" in frame:
         number = pd.to_numeric(frame["region_number"], errors="coerce").astype(float)
