@@ -50,7 +50,7 @@ def test_sentences_are_looked_up_without_regard_to_spaces_and_case(tmp_path):
         ("bill ran.", -2.0),
         ("Bill ran.", -1.00001),
     ]
-    path = write_sentences(tmp_path / "five_gram.csv", rows, ("sentence", "log_probability"))
+    path = write_sentences(tmp_path / "five_gram.csv", rows)
     scorer = load_scorer(path)
     assert scorer.sentence_logprobs(["Tom wasn't greeted.", "bill ran.", "Bill ran."]).tolist() == [
         -5.0,

@@ -350,9 +350,8 @@ class Suite(ABC):
     @property
     def own_levels(self) -> list[str]:
         """The user's own columns that are groups of results."""
-        return own_levels(
-            self.items, {*self.known, *self.needs, *self.levels, *self.key, ROW, WEIGHT, "item", "cluster"}
-        )
+        known = {*self.known, *self.needs, *self.levels, *self.key, ROW, WEIGHT, "item", "cluster"}
+        return own_levels(self.items, known)
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
         """Return at most so many wholes (`together`) of each group of the finest level, with what each stands for."""
@@ -406,13 +405,13 @@ class Suite(ABC):
 
     def joined(self, chunks: Sequence[Tables]) -> dict[str, pd.DataFrame]:
         """Return whole tables from those of all chunks, in the order of the data; a table without rows of it, once."""
-        whole = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
-        return {
-            name: table.sort_values(ROW, kind="stable", ignore_index=True)
-            if ROW in table
-            else chunks[0][name]
-            for name, table in whole.items()
-        }
+        tables = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
+        for name, table in tables.items():
+            has_rows = ROW in table
+            tables[name] = (
+                table.sort_values(ROW, kind="stable", ignore_index=True) if has_rows else chunks[0][name]
+            )
+        return tables
 
     # What follows: scores.
 

@@ -190,8 +190,7 @@ SETS = {
     "blimp": PairSet(
         "BLiMP", "Warstadt et al. (2020), TACL 8", "CC-BY-4.0",
         "hub:nyu-mll/blimp@877fba0801ffb7cbd8c39c1ff314a46f053f6036", "*/*.parquet|data/*.jsonl|*.jsonl",
-        n_pairs=67_000,
-        paradigm="{UID}", phenomenon="{linguistics_term}", field="{field}", is_blimp=True,
+        n_pairs=67_000, paradigm="{UID}", phenomenon="{linguistics_term}", field="{field}", is_blimp=True,
         note="The overall accuracy is the mean of the 67 paradigms. 7 pairs are two identical sentences, so that two "
         "paradigms cannot be fully right; 161 have 'out in the open' before a noun. All are scored, as in published "
         "accuracies. The authors' repository is github.com/alexwarstadt/blimp; a copy of it can be the source.",
@@ -229,8 +228,8 @@ SETS = {
         "data/processed/freq_blimp_{config}_zipf*_generated.jsonl",
         configs=dict.fromkeys(("head", "tail", "xtail"), "eng"), good="good_freq", bad="bad_freq",
         paradigm="{config}/{subtask}", phenomenon="{phenomenon}", field="{field}",
-        note=f"{_UNSCORED} Batches are padded on the left without position ids. The configurations are windows of word "
-        "frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 to 3.0 (tail), 1.2 to 2.0 (xtail).",
+        note=f"{_UNSCORED} The configurations are windows of word frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 "
+        "to 3.0 (tail), 1.2 to 2.0 (xtail).",
     ),
     "jblimp": PairSet(
         "JBLiMP", "Someya & Oseki (2023), Findings of EACL",
@@ -269,8 +268,7 @@ SETS = {
         "datastore/QFrBLiMP/human_llm_annotations.tsv", n_pairs=1_761, configs={"all": "fra"}, paradigm="type {type}",
         phenomenon="type {type}", linking="mean_token",
         note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence, which is not a "
-        "pseudo-log-likelihood. 18 pairs are two identical sentences. The column label is the opinion of annotators; "
-        "it is not read.",
+        "pseudo-log-likelihood. 18 pairs are two identical sentences.",
     ),
     "rublimp": PairSet(
         "RuBLiMP", "Taktasheva et al. (2024), EMNLP",
@@ -286,9 +284,9 @@ SETS = {
         "github:Yixiao-Song/SLING_Data_Code@5a7f791fbb9db6d2fee66e128fe89c80ac1f993b", "SLING_Data/**/*.jsonl",
         n_pairs=40_560, configs={"all": "zho"}, paradigm="{path}", phenomenon="{top}", field="{field}",
         linking="mean_token", pll="original",
-        note=f"{_UNSCORED} They count ties as right; here they are wrong. Each accuracy that the released program "
-        "prints is over all files so far. 24 pairs are two identical sentences. There are 40 paradigms of 1,000 "
-        "pairs and 14 reflexive ones of 40, named by their files, since the column paradigm is 'Plural' in 12.",
+        note=f"{_UNSCORED} They count ties as right; here they are wrong. 24 pairs are two identical sentences. There "
+        "are 40 paradigms of 1,000 pairs and 14 reflexive ones of 40, named by their files, since the column paradigm "
+        "is 'Plural' in 12.",
     ),
     "syntaxgym-ml": PairSet(
         "Controlled evaluation in Basque, Hindi and Swahili", "Kryvosheieva & Levy (2024), arXiv:2411.07474",

@@ -26,10 +26,7 @@ QUERIES = {
     "two_prefix": (("two_prefix_prefix_good", "two_prefix_word"), ("two_prefix_prefix_bad", "two_prefix_word")),
 }  # fmt: skip
 """Method -> the columns with prefix and word of the good and of the bad side."""
-COLUMNS = {
-    "one_prefix": ("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
-    "two_prefix": ("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
-}
+COLUMNS = {method: tuple(dict.fromkeys((*good, *bad))) for method, (good, bad) in QUERIES.items()}
 """Method -> its columns."""
 
 
@@ -58,8 +55,9 @@ def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
         parts = parts.astype(object).where(parts.notna(), None)
     else:
         rows = pairs[["paradigm", "pair_id", "good", "bad"]].itertuples(index=False)
-        words = [_released_words(method, *row) if use else None for row, use in zip(rows, asked, strict=True)]
-        parts = pd.DataFrame([row or (None,) * 3 for row in words], pairs.index, columns, dtype=object)
+        words = [_released_words(method, *row) if use else {} for row, use in zip(rows, asked, strict=True)]
+        parts = pd.DataFrame(words, pairs.index, columns, dtype=object)
+        parts = parts.where(parts.notna(), None)
         expected = f"false; only pairs of BLiMP have {method} without the columns {', '.join(columns)}"
         refuse(
             asked & parts[columns[0]].isna().all(), pairs, title, mark, expected
@@ -68,18 +66,19 @@ def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
     return pd.concat([bare, parts.where(asked, None), asked.rename(mark)], axis=1)
 
 
-def _released_words(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> tuple[str, ...] | None:
-    """Return the prefixes and words of a pair of the release; None for another pair."""
+def _released_words(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> dict[str, str]:
+    """Return the prefixes and words of a pair of the release by column; of another pair, nothing."""
     place = _released(method).get((paradigm, pair_id))
     if place is None or zlib.crc32(f"{good}\n{bad}".encode("utf-8", "surrogatepass")) != place[-1]:
-        return None
-    parts = []
-    for sentence, n_before, n_words in zip((good, bad), place[:2], place[2:4], strict=True):
+        return {}
+    found = {}
+    for sentence, (prefix, word), n_before, n_words in zip(
+        (good, bad), QUERIES[method], place[:2], place[2:4], strict=True
+    ):
         words = sentence.split()
-        item = " ".join(words[n_before : n_before + n_words]).rstrip(".?!")
-        parts.append((" ".join(words[:n_before]), item))
-    (prefix, word), (other_prefix, other_word) = parts
-    return (prefix, word, other_word) if method == "one_prefix" else (prefix, other_prefix, word)
+        found[prefix] = " ".join(words[:n_before])
+        found[word] = " ".join(words[n_before : n_before + n_words]).rstrip(".?!")
+    return found
 
 
 @cache

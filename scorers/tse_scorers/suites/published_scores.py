@@ -22,7 +22,6 @@ from ..io.tables import read_table, require_columns
 from ..models.scorer import Logprobs, Scorer
 from .data import check, refuse
 
-LOGPROBS = ("logprob", "log_probability", "log_prob")
 SENTENCES = ("sentence_good", "sentence_bad")
 NOISE = 1e-4
 """Two scores of one sentence that are closer than this are one score with float noise."""
@@ -54,8 +53,7 @@ class PublishedScorer(Scorer):
         self._read(frame)
 
     def _read(self, frame: pd.DataFrame) -> None:
-        column = next((name for name in LOGPROBS if name in frame), LOGPROBS[0])
-        self._add(check(frame, self._file, texts=["sentence"])["sentence"], self._values(frame, column))
+        self._add(check(frame, self._file, texts=["sentence"])["sentence"], self._values(frame, "logprob"))
 
     def _values(self, frame: pd.DataFrame, column: str) -> Logprobs:
         require_columns(frame, [column], self._file)
