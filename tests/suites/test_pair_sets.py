@@ -142,7 +142,7 @@ def test_missing_files_columns_and_unequal_sides_are_refused(tmp_path):
             list(load_set("clams", ["de"], tmp_path))
     path, _ = put(tmp_path, "qfrblimp")
     path.write_text("sentence_good\ttype\nA.\t1\n")
-    with pytest.raises(ValueError, match=r"QFrBLiMP: KeyError.*sentence_bad"):
+    with pytest.raises(ValueError, match=r"QFrBLiMP \(KeyError.*sentence_bad"):
         list(load_set("qfrblimp", None, tmp_path))
 
 

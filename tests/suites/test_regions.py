@@ -309,9 +309,6 @@ def test_means_criteria_and_the_interaction_equal_a_plain_computation(scored):
     )
     right = (wide["marked_near"] > wide["bare_near"]) & (wide["marked_far"] > wide["bare_far"])
     assert rows["criterion_accuracy", "attraction/attraction"]["score"] == pytest.approx(right.mean())
-    assert results.items(table="criteria")["text"][0].startswith(
-        "The author / The author near the senators laughs."
-    )
     mean = rows["region_surprisal", "attraction/bare_far/2 verb"]
     assert mean["score"] == pytest.approx(wide["bare_far"].mean()) and mean["n_units"] == 3
     assert mean["unit"] == rows["criterion_accuracy", ""]["unit"] == "items"  # of one suite

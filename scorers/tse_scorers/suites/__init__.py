@@ -81,9 +81,9 @@ def suite_of(data: Any) -> "type[Suite]":
             return suite
     from .data import columns_of
 
-    columns = {*columns_of(data)}
+    columns = columns_of(data)
     fits = {
-        of: max(len(columns & {*needs}) / len(needs) for needs in (of.needs, *of.other_needs))
+        of: max(len({*columns} & {*needs}) / len(needs) for needs in (of.needs, *of.other_needs))
         for of in suites
     }
     best = max(fits.values())

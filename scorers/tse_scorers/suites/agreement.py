@@ -420,10 +420,9 @@ def _warn(pairs: pd.DataFrame, unknown: "pd.Series[bool]") -> None:
     advice = "A causal model sees only the prefix, so over both its EW and MW are 0.50. Use a masked model for them."
     warn(both, pairs["prefix"], "prefixes that occur with both numbers", advice)
     columns = [*COLUMNS, *(name for name in ("item", "cluster") if name in pairs)]
-    advice, texts = "TSE counts each of them. Remove repetitions.", sentences(pairs, "form_correct")
+    texts, advice = sentences(pairs, "form_correct"), "TSE counts each of them. Remove repetitions."
     warn(pairs.duplicated(columns), texts, "rows that repeat an earlier row", advice)
-    warn_of_white_space(pairs, ["prefix"])
-    warn_of_white_space(pairs, ["suffix"], r"\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]")
+    warn_of_white_space(pairs.assign(sentence=texts), ["sentence"])
 
 
 def sentences(pairs: pd.DataFrame, form: str) -> list[str]:

@@ -32,7 +32,7 @@ def read(data: Any, texts: Collection[str] = ()) -> pd.DataFrame:
     """Read a table of the user's own.
 
     Args:
-        data: a file, a folder of files, a data set of the Hub (`org/name[@revision]`, with one configuration and
+        data: a file, a data set of the Hub (`org/name[@revision]`, with one configuration and
             split), a data frame, a `datasets.Dataset`, or a list of dicts.
         texts: columns of a CSV or TSV that are always text, so that 12 stays "12" and an empty field is the empty text.
 
@@ -118,13 +118,12 @@ def warn(marked: "pd.Series[bool] | np.ndarray", texts: Sequence[Any], what: str
         warnings.warn(f"{what}: {int(marked.sum()):,} ({first}). {advice}", DataWarning, stacklevel=3)
 
 
-def warn_of_white_space(frame: pd.DataFrame, columns: Sequence[str], pattern: str = WHITE_SPACE) -> None:
+def warn_of_white_space(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     """Warn of rows with white space that changes scores."""
     odd = np.zeros(len(frame), dtype=bool)
-    for column in columns:
-        # Equal texts, which are many, are searched once.
+    for column in columns:  # equal texts, which are many, are searched once
         codes, different = pd.factorize(frame[column].astype(str))
-        odd |= pd.Series(different, dtype=object).str.contains(pattern).to_numpy(dtype=bool)[codes]
+        odd |= pd.Series(different, dtype=object).str.contains(WHITE_SPACE).to_numpy(dtype=bool)[codes]
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
     what = "rows with white space other than one space between words"
     warn(odd, frame[list(columns)].astype(str).agg(" ".join, axis=1) if odd.any() else [], what, advice)

@@ -61,12 +61,10 @@ class ScoredGaps(NamedTuple):
         rows: one row for each row of the data: `context`, and if it has verbs, `logprob_correct` and
             `logprob_incorrect` (natural logs; NaN where a form cannot be scored) and `tse` (0 or 1; NaN where the two
             do not compare).
-        listings: whether a gap opens its sentence -> the lemma list there.
     """
 
     contexts: pd.DataFrame
     rows: pd.DataFrame
-    listings: Mapping[bool, Listing]
 
 
 def score_gaps(
@@ -98,9 +96,8 @@ def score_gaps(
     _, first = np.unique(context, return_index=True)
     contexts = data[["prefix", "suffix", "number"]].iloc[first].reset_index(drop=True)
     contexts["opening"] = contexts["prefix"] == ""
-    slots = [
-        Slot(*texts) for texts in zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
-    ]
+    texts = zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
+    slots = [Slot(*both) for both in texts]
     is_singular, opens = (contexts["number"] == "singular").to_numpy(), contexts["opening"].to_numpy()
     openings = np.unique(opens).tolist()
     listings = listings or list_lemmas(scorer, lemmas, openings, whole_words)
@@ -143,7 +140,7 @@ def score_gaps(
             n_tokens = n_own_tokens[context[:, None], places]
             comparable &= n_tokens[:, 0] == n_tokens[:, 1]
         rows["tse"] = np.where(comparable, definitions.is_correct(*logprobs.T), np.nan)
-    return ScoredGaps(pd.concat(parts).sort_index(), rows, listings)
+    return ScoredGaps(pd.concat(parts).sort_index(), rows)
 
 
 def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:

@@ -9,7 +9,6 @@ assignment) are fixed and have the same weight. Rank correlations with people ha
 smooth enough.
 """
 
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,9 +54,9 @@ class German(Suite):
     )  # fmt: skip
     levels = ("case_order", "role", "cell")
     together = order = ("template", "positions")
-    key = ("template", "text", "case_order", "role")
+    key = ("template", "case_order", "role", "sentence")
     known = ("index", "sentence_id", "grammatical", "animated", "role_assignment", "doubled_case", "missing_case",
-             "text", "logprob", "n_tokens")  # fmt: skip
+             "logprob", "n_tokens")  # fmt: skip
     datasets: ClassVar[Mapping[str, tuple[str, str]]] = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
     text = Text(
         question="German case: does the model find the right clause more probable than one with the same case twice?",
@@ -107,18 +106,14 @@ class German(Suite):
         frame = check(frame, title, texts=("cases", "sentence")).astype({"template": str, "positions": str})
         refuse(frame["sentence"].duplicated(), frame, title, "sentence", "each sentence once")
         warn_of_white_space(frame, ["sentence"])
-        if self.limit is not None:
-            frame = frame[frame["template"].isin(frame["template"].unique()[: self.limit])]
         # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
         _metric().variation_rows(np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"])
-        texts = frame.groupby("template", sort=False)["sentence"].agg(_short_text)
-        frame = frame.assign(text=frame["template"].map(texts))
         own = [column for column in frame if column not in (*SENTENCE, *self.known, *self.levels)]
-        return frame[[*SENTENCE, "text", *own]]
+        return frame[[*SENTENCE, *own]]
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
-        """Return the items: `load` has kept the first templates."""
-        return items
+        """Return the sentences of the first templates."""
+        return items[items["template"].isin(items["template"].unique()[:limit])].reset_index(drop=True)
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
         """Return a score per sentence."""
@@ -232,13 +227,6 @@ def over_templates(sets: pd.DataFrame) -> Estimate:
     aucs, people = np.full((len(names), len(cell_names)), np.nan), np.zeros(len(cell_names))
     aucs[templates, cells], people[cells] = sets["auc"], sets["people"]
     return correlation(aucs, people, "templates")
-
-
-def _short_text(sentences: "pd.Series[str]") -> str:
-    """Name a template by one of its sentences and a hash of all: other sentences are other units."""
-    ordered = sorted(sentences)
-    name = hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:8]
-    return f"{ordered[0]} (one of {len(ordered)} sentences, {name})"
 
 
 def _metric() -> Any:

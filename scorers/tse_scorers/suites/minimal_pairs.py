@@ -364,17 +364,10 @@ def _queries(pairs: pd.DataFrame, method: str) -> Iterator[tuple[str, str]]:
 
 def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
     """Return the tokens of each text, 0 for an empty one; words where a scorer does not count tokens."""
-
-    def count(different: list[str]) -> NDArray[np.int64]:
-        there = [text for text in different if text]
-        counts = (
-            scorer.token_counts(there) if scorer.can("token_counts") else [len(of.split()) for of in there]
-        )
-        n_tokens = dict(zip(there, counts, strict=True))
-        return np.array([n_tokens.get(text, 0) for text in different], dtype=np.int64)
-
-    counts, places = each_once(texts, count)
-    return counts[places]
+    if not scorer.can("token_counts"):
+        return np.array([len(text.split()) for text in texts])
+    counts, places = each_once([text or "." for text in texts], scorer.token_counts)
+    return np.where([text == "" for text in texts], 0, np.asarray(counts)[places])
 
 
 def _logprobs(scorer: Scorer, queries: list[tuple[str, str]], progress: Progress | None) -> Logprobs:

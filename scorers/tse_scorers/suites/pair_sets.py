@@ -380,14 +380,15 @@ def load_set(
                 frame = pairs.read(member, content)
                 frame = frame if pairs.is_blimp else _in_columns(pairs, frame, config, member)
                 yield f"{pairs.title}, {member}", frame
-        except (OSError, KeyError, TypeError, UnicodeDecodeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} could not be read as a file of {pairs.title}: {error!r}.") from error
+        except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{path} could not be read as a file of {pairs.title} ({why}).") from error
 
 
 def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> pd.DataFrame:
     path, language = Path(name).with_suffix(""), pairs.configs.get(config, config)
     frame = frame.assign(
-        config=config, path=path.as_posix(), top=path.parts[0], file=path.name, language=language
+        config=config, language=language, path=path.as_posix(), top=path.parts[0], file=path.name
     )
     texts = frame.fillna("none").astype(str)
 
@@ -396,28 +397,24 @@ def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> 
         columns = [texts[part].str.strip() if n % 2 else [part] * len(texts) for n, part in enumerate(parts)]
         return ["".join(row).strip() for row in zip(*columns, strict=True)]
 
-    sentences = {"sentence_good": pairs.good, "sentence_bad": pairs.bad}
-    groups = {"UID": pairs.paradigm, "linguistics_term": pairs.phenomenon, "field": pairs.field}
-    groups |= {"cluster": pairs.cluster} if pairs.cluster else {}
-    table = {
-        column: filled(text) if "{" in text else frame[text].tolist() for column, text in sentences.items()
+    wanted = {"sentence_good": pairs.good, "sentence_bad": pairs.bad, "UID": pairs.paradigm}
+    wanted |= {"linguistics_term": pairs.phenomenon, "field": pairs.field, "cluster": pairs.cluster}
+    found: dict[str, Any] = {column: filled(text) for column, text in wanted.items() if text}
+    found |= {
+        of: frame[wanted[of]].tolist() for of in ("sentence_good", "sentence_bad") if "{" not in wanted[of]
     }
-    return pd.DataFrame(
-        table | {column: filled(text) for column, text in groups.items()} | {"language": language}
-    )
+    return pd.DataFrame(found | {"language": language})
 
 
 def _members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
     """Yield the content of a file, or of each table in an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
-            yield from (
-                (inside, archive.read(inside)) for inside in filter(_is_table, sorted(archive.namelist()))
-            )
+            yield from ((of, archive.read(of)) for of in filter(_is_table, sorted(archive.namelist())))
     elif path.suffix == ".gz":
         with tarfile.open(path) as packed:
             names = filter(_is_table, sorted(packed.getnames()))
-            yield from ((inside, packed.extractfile(inside).read()) for inside in names)  # type: ignore[union-attr]
+            yield from ((of, packed.extractfile(of).read()) for of in names)  # type: ignore[union-attr]
     else:
         yield name, path.read_bytes()
 

@@ -304,14 +304,11 @@ def region_sums(regions: Iterable[str], tokens: ScoredTokens) -> NDArray[np.floa
 
 
 def each_item(regions: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per item: its words region by region (`The cat / The cats sat.`), and what its regions share."""
+    """Return a row per item, with what its regions share."""
     own = [name for name in regions if name not in (*SENTENCE, "region_number", *Regions.known)]
     by_item = regions.groupby(["suite", "item"], sort=False)
     items = by_item[own].first().where(by_item[own].nunique(dropna=False) == 1)
-    words = regions.drop_duplicates(["suite", "item", "region_number", "text"]).replace({"text": {"": "–"}})
-    words = words.groupby(["suite", "item", "region_number"], sort=False)["text"].agg(" / ".join)
-    words = words[words != "–"].groupby(["suite", "item"]).agg(" ".join)
-    return items.assign(text=words, **{ROW: by_item[ROW].min()}).reset_index()
+    return items.assign(**{ROW: by_item[ROW].min()}).reset_index()
 
 
 def labels(regions: pd.DataFrame, group: list[str]) -> "pd.Series[str]":
