@@ -462,16 +462,14 @@ def fetch(name: str, /, *, out: Path = Path("tse-data"), source: Path | None = N
     """Download the pinned files of a data set that is not shipped, check them, and build it.
 
     Args:
-        name: newman2021-blimp (the BLiMP row of Newman et al.'s Table 2), rochereau2020 (their German sentences), or a
-            set of `tse sets`
+        name: newman2021-blimp (the BLiMP row of Newman et al.'s Table 2) or rochereau2020 (their German sentences)
         out: folder for the data set [tse-data]
         source: folder that holds the pinned files [they are downloaded]
     """
     with terminal.waiting(f"Fetching {name}"):
         from .papers import fetch as papers
-        from .suites import pair_sets
 
-        paths = pair_sets.fetch(name, out) if name in pair_sets.SETS else papers.fetch(name, out, source)
+        paths = papers.fetch(name, out, source)
     terminal.say(*(f"Built {path}" for path in paths))
     terminal.say(f"The data is in {out}; use it with --source {out}.")
 

@@ -274,7 +274,7 @@ def _gaps(rows: pd.DataFrame, lemmas: pd.DataFrame, cutoffs: bool) -> _Question:
     )
     check_pairs(pairs, TABLE)
     if verbs:
-        check_numbers(pairs, lemmas, TABLE, allow_unverified=True)
+        check_numbers(pairs, lemmas, TABLE)
 
     def answers(scorer: Scorer, progress: Progress) -> Columns:
         if not scorer.can("read_slots"):

@@ -25,7 +25,6 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.statistics import Units, mean
 from tse_scorers.suites.agreement import SUBJECTS, Agreement, load_lemmas, scored_lemmas, subject
-from tse_scorers.suites.base import stratified
 from tse_scorers.suites.data import DataWarning
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
@@ -294,7 +293,7 @@ class Given(Scorer):
 def test_a_form_of_two_lemmas_is_covered_once_and_the_list_is_asked_once():
     """0.3 + 0.15 + 0.05 + 0.06 + 0.04, not 0.9: *is* stands under two lemmas, and MW counts it in both."""
     twice = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["singular", "plural"])
-    scorer, suite = Given(), suite_of(lemmas=twice, forms="all", allow_unverified=True)
+    scorer, suite = Given(), suite_of(lemmas=twice, forms="all")
     parts = [suite.ask(scorer, part) for _, part in suite.items.groupby("prefix")]
     assert len(parts) == 4 and scorer.n_listed == 1 and suite.facts(scorer) == {"word_end": True}
     singular, plural = 2 * 0.3 + 0.06, 0.15 + 0.05 + 0.04
@@ -305,7 +304,7 @@ def test_a_form_of_two_lemmas_is_covered_once_and_the_list_is_asked_once():
 
 
 def test_scorers_that_do_not_answer_at_gaps_are_refused():
-    with pytest.raises(ValueError, match=r"given does not give\. It scores words there: use forms='all'"):
+    with pytest.raises(ValueError, match=r"given does not give\. Words there \(--forms all\)"):
         suite_of().check_scorer(Given())
     suite_of(forms="all").check_scorer(Given())
 
@@ -333,10 +332,6 @@ REFUSED = {
     ),
     "both forms singular": (put("form_incorrect", "knows"), "'knows' .*in column 'form_incorrect' of row 1"),
     "identical forms": (put("form_incorrect", "laughs"), "row 1; expected another form than form_correct"),
-    "no verb is listed": (
-        RIGHT.assign(form_correct="zibs", form_incorrect="zib"),
-        "no verb that is in the lemma list .*zibs / zib.*--lemmas FILE.*--allow-unverified",
-    ),
     "an unknown number": (
         put("number", "dual"),
         "'dual' .*in column 'number' of row 1; expected singular or plural",
@@ -392,6 +387,9 @@ def test_wrong_lists_are_refused(lemmas, message):
 
 
 SAID = {
+    "no verb is listed": (
+        RIGHT.assign(form_correct="zibs", form_incorrect="zib"), "not in the lemma list: 3 .*zibs / zib.*--lemmas"
+    ),
     "a verb that is not listed": (
         RIGHT.assign(form_correct=["zibs", *RIGHT["form_correct"][1:]], form_incorrect=["zib", "is", "are"]),
         "pairs whose verbs are not in the lemma list: 1 .*zibs / zib",
@@ -418,12 +416,6 @@ def test_of_right_pairs_nothing_is_said():
 def test_equal_options_of_other_types_ask_the_same():
     usual = Agreement(groups=["Simple"], limit=3)
     assert Agreement(groups=("Simple",), limit=np.int64(3)).asked() == usual.asked()
-
-
-def test_unverified_pairs_may_be_allowed():
-    other = suite_of(RIGHT.assign(form_correct="zibs", form_incorrect="zib"), allow_unverified=True)
-    with pytest.warns(DataWarning, match="not in the lemma list: 3"):
-        assert len(other.items) == 3
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
@@ -570,11 +562,9 @@ def test_a_limited_run_stands_for_the_whole(shipped):
     contexts = shipped.drop_duplicates(["prefix", "number"]).reset_index(drop=True)
     effect = pd.factorize(contexts["group"])[0] / 20
     score = effect + np.array([zlib.crc32(prefix.encode()) % 1000 / 2000 for prefix in contexts["prefix"]])
-    suite, group = Agreement(), pd.factorize(contexts["group"])[0]
-    means = []
+    suite, means = Agreement(), []
     for seed in range(60):
-        places = stratified(group, limit=20, seed=seed)
-        sample = suite._kept(contexts.assign(score=score), np.arange(len(contexts)), group, places)
+        sample = suite._sample(contexts.assign(score=score), seed, limit=20)
         means.append(np.average(sample["score"], weights=sample["stands_for"]))
     assert abs(np.mean(means) - score.mean()) < np.std(means) < abs(score.mean() - np.mean(effect) - 0.1)
     limited, whole = Agreement(limit=3).items, shipped.drop_duplicates("prefix")["group"].value_counts()

@@ -13,7 +13,7 @@ from tse_scorers import Scorer, load_scorer, run
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.data import DataWarning
 from tse_scorers.suites.minimal_pairs import MinimalPairs
-from tse_scorers.suites.prefixes import COLUMNS, critical_word, one_prefix, two_prefix, with_prefixes
+from tse_scorers.suites.prefixes import COLUMNS, critical_word, shared_start, with_prefixes
 
 PARADIGMS = metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
 
@@ -96,16 +96,14 @@ def test_pairs_are_read_with_labels_and_prefixes(tmp_path):
     assert one[[*COLUMNS["one_prefix"]]].tolist() == ["Ann", "really", "ever"]
     assert two["two_prefix_word"] == "Tom"  # the release writes a space before some
     assert full[[*COLUMNS["one_prefix"], *COLUMNS["two_prefix"]]].isna().all()
-    assert (suite.dataset, suite.config, suite.own_levels) == ("blimp", "blimp", [])
+    assert suite.dataset == str(tmp_path) and suite.own_levels == []
     named = MinimalPairs(data="blimp", source=tmp_path)
     assert named.items.equals(suite.items) and named.config == "blimp"
 
 
-@pytest.mark.parametrize(
-    ("name", "paradigm"), [("mine", "mine"), ("passive_1", "my_passive_1"), ("all", "my_all")]
-)
-def test_two_sentences_are_enough(tmp_path, name, paradigm):
-    """The file is one paradigm, never one of BLiMP's, with which its scores would be put side by side."""
+def test_two_sentences_are_enough(tmp_path):
+    """The file is one paradigm."""
+    name = paradigm = "mine"
     frame = pd.DataFrame({"sentence_good": ["A b.", "C d."], "sentence_bad": ["B a.", "D c."], "mood": "x"})
     path = write_table(frame, tmp_path / f"{name}.csv")
     suite = MinimalPairs(data=str(path))
@@ -142,11 +140,13 @@ def test_groups_and_limit_choose_pairs(tmp_path):
     [
         ({"sentence_bad": " "}, "'sentence_bad' of row 1; .*at least one word"),
         ({"sentence_bad": None}, "no value in column 'sentence_bad'"),
-        ({"one_prefix_prefix": "Somebody else"}, "row 1: 'Somebody else really' is not the beginning"),
+        (
+            {"one_prefix_prefix": "Somebody else"},
+            "'Somebody else' .*row 1; expected the beginning of the sentence",
+        ),
         ({"UID": "mine", "linguistics_term": None}, "no value in column 'linguistics_term'"),
         ({"UID": ["npi_present_2"]}, "column 'UID' holds .* in row 1; expected text"),
         ({"sentence_good": 7}, r"7 \(int\) .*'sentence_good' .*row 1; .*text"),
-        ({"UID": "all"}, "'all' .*in column 'UID' of row 1; expected another name"),
         ({"pairID": "x"}, "file.jsonl .*x.* in column 'pairID' of row 1; expected a whole number"),
         ({"pairID": 1.5}, "1.5 .*in column 'pairID'"),
         ({"ties": True}, "has the column ties, which the output would replace"),
@@ -160,7 +160,7 @@ def test_bad_rows_are_refused(tmp_path, change, message):
 
 
 def test_missing_columns_empty_and_repeated_files_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"no \*.jsonl files"):
+    with pytest.raises(ValueError, match="no tables in"):
         MinimalPairs(data=str(tmp_path)).load()
     (tmp_path / "passive_1.jsonl").write_text(
         '{"UID": "passive_1", "sentence_good": "A."}\n', encoding="utf-8"
@@ -175,9 +175,9 @@ def test_missing_columns_empty_and_repeated_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"minimal pairs 'blimb'.*blimp"):
         MinimalPairs(data="blimb").load()
     (own := tmp_path / "own").mkdir()
-    with pytest.raises(ValueError, match=r"own is no copy of BLiMP\. Name pairs of your own as data"):
+    with pytest.raises(ValueError, match=r"own is no copy of BLiMP"):
         MinimalPairs(source=write(own, pair("mine", "A b.", "B a."))).load()
-    with pytest.raises(ValueError, match="source has no effect"):
+    with pytest.raises(ValueError, match="source and configs have no effect"):
         MinimalPairs(data=str(own), source=own).load()
 
 
@@ -202,97 +202,33 @@ def test_own_columns_and_numbers_come_out(tmp_path, recwarn):
     items = MinimalPairs(data=str(tmp_path / "pairs.parquet")).items
     assert items["bad"].tolist() == ["A are.", "A am."] and items["pair_id"].tolist() == [0, 1]
     numbered = pd.DataFrame(
-        {"sentence_good": ["A is.", "B is."], "sentence_bad": ["A are.", "B are."], "item": [5, 6]}
+        {"sentence_good": ["A is.", "B is."], "sentence_bad": ["A are.", "B are."], "pair_id": [5, 6]}
     )
-    results = run(
-        "tiny-causal", MinimalPairs(data=numbered.assign(condition=["a", "b"])), tmp_path, report=False
-    )
-    assert results.items()["pair_id"].tolist() == [5, 6] and results.items()["condition"].tolist() == [
-        "a",
-        "b",
-    ]
+    suite = MinimalPairs(data=numbered.assign(condition=["a", "b"]))
+    found = run("tiny-causal", suite, tmp_path, report=False).items()
+    assert found["pair_id"].tolist() == [5, 6] and found["condition"].tolist() == ["a", "b"]
     assert not [warning for warning in recwarn if warning.category is DataWarning]
 
 
 # Prefixes and critical words, worked out by hand; sentences of the same build as BLiMP's
 
 
-@pytest.mark.parametrize(
-    ("good", "bad", "expected"),
-    [
-        ("The cat eats mice.", "The cat eat mice.", ("The cat", "eats", "eat")),
-        ("Who did Al say they met?", "Who did Al say who met?", ("Who did Al say", "they", "who")),
-        ("Ed hid it.", "Ed hidden it.", ("Ed", "hid", "hidden")),
-        (
-            "A lamp was met by a girl.",
-            "A lamp was met by a glass jar.",
-            ("A lamp was met by a", "girl", "glass"),
-        ),
-        ("The cat sat.", "The cat sat.", None),
-        ("Cats sit.", "Dogs sit.", None),
-        ("The cat sat.", "The cat sat down.", None),
-    ],
-)
-def test_one_prefix_by_hand(good, bad, expected):
-    assert one_prefix(good, bad) == expected
-
-
-TWO_PREFIX = [  # first those where the first word that both share again decides
-    ("transitive", "Some girls greet [Tom].", "Some girls giggle [Tom]."),
-    ("animate_subject_trans", "Ann [met] Bo.", "The lamp [met] Bo."),
-    ("determiner_noun_agreement_2", "Bo met this [man].", "Bo met these [man]."),
-    ("determiner_noun_agreement_irregular_2", "All met that [child].", "All met those [child]."),
-    ("irregular_past_participle_adjectives", "The hidden [cat] ran.", "The hid [cat] ran."),
-    ("regular_plural_subject_verb_agreement_2", "The girls [run].", "The girl [run]."),
-    ("left_branch_island_echo_question", "Ed has met which [man]?", "Which has Ed met [man]?"),
-    ("matrix_question_npi_licensor_present", "Has Ed [ever] slept?", "Ed has [ever] slept."),
-    ("existential_there_object_raising", "Ed declared [there] to be guests.", "Ed obliged [there] to be guests."),
-    ("sentential_negation_npi_licensor_present", "Ed had not [ever] slept.", "Ed had probably [ever] slept."),
-    ("coordinate_structure_constraint_complex_left_branch", "What men has Ann met and [Bo] seen?",
-     "What has Ann met men and [Bo] seen?"),
-    ("determiner_noun_agreement_with_adj_2", "Bo reads these big [books].", "Bo reads this big [books]."),
-    ("determiner_noun_agreement_with_adj_irregular_2", "Bo met this out in the open [child].",
-     "Bo met these out in the open [child]."),
-    ("expletive_it_object_raising", "Bo declared it to be [clear].", "Bo urged it to be [clear]."),
-    ("only_npi_licensor_present", "Only Bo would [ever] run.", "Even Bo would [ever] run."),
-    ("only_npi_scope", "Only men who Bo meets [ever] run.", "Men who only Bo meets [ever] run."),
-    ("principle_A_domain_3", "Bo says Ann won't hurt [herself].", "Ann says Bo won't hurt [herself]."),
-    ("superlative_quantifiers_2", "The man met at [most] six girls.", "No man met at [most] six girls."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("paradigm", "good", "bad"), TWO_PREFIX)
-def test_two_prefix_by_hand(paradigm, good, bad):
-    sentences = (text.replace("[", "").replace("]", "") for text in (good, bad))
-    prefixes = [text.partition(" [")[0] for text in (good, bad)]
-    assert two_prefix(*sentences, paradigm) == (*prefixes, good.partition("[")[2].partition("]")[0])
-
-
-@pytest.mark.parametrize(
-    ("good", "bad"),
-    [("The cat sat.", "The cat sat."), ("Cats sit.", "Cats run."), ("the cat sat.", "cat sat.")],
-)
-def test_without_a_difference_and_then_a_shared_word_there_is_no_two_prefix(good, bad):
-    assert two_prefix(good, bad) is None
-
-
 @pytest.mark.parametrize("space", SPACES)
 def test_any_white_space_separates_words(space):
-    good, bad, other = (
-        text.replace(" ", space) for text in ("The cat eats.", "The cat eat.", "The cats eats.")
-    )
-    assert one_prefix(good, bad) == ("The cat", "eats", "eat")
-    assert two_prefix(good, other) == ("The cat", "The cats", "eats")
+    good, bad = (text.replace(" ", space) for text in ("The cat eats.", "The cat eat."))
+    assert shared_start(good, bad) == ("The cat", "eats.", "eat.")
     assert critical_word(good, bad) == critical_word("The cat eats.", "The cat eat.")
 
 
-def test_a_pair_with_other_sentences_is_derived():
+def test_only_released_pairs_have_prefixes_without_columns():
     """The number of a pair of BLiMP is not enough: the sentences must be the released ones."""
     row = pair(
         "animate_subject_trans", "Some girl was leaving.", "Some sock was leaving.", 1, two_prefix_method=True
     )
-    (words,) = MinimalPairs(data=[row]).items[[*COLUMNS["two_prefix"]]].values.tolist()
-    assert words == ["Some girl", "Some sock", "was"]
+    with pytest.raises(
+        ValueError, match="column 'two_prefix_method' of row 1; expected false; only pairs of BLiMP"
+    ):
+        MinimalPairs(data=[row]).load()
 
 
 @pytest.mark.slow
@@ -300,22 +236,16 @@ def test_a_pair_with_other_sentences_is_derived():
 def test_all_of_blimp_is_read_and_without_its_prefixes_has_the_words_of_the_release(upstream):
     """67 paradigms of 1,000 pairs; 20 support one-prefix, 20 two-prefix (Warstadt et al. 2020, Table 4).
 
-    Derived prefixes and words that are those of the release, of 20,000 each: words are single, not lexical items.
     7 pairs do not differ, so that no accuracy can reach 1 in two paradigms.
     """
     items = MinimalPairs(source=upstream / "blimp").items
     assert items.groupby("paradigm").size().eq(1000).all() and set(items["paradigm"]) == set(PARADIGMS)
     bare = items.drop(columns=[*COLUMNS["one_prefix"], *COLUMNS["two_prefix"]])
-    for method, derive, n_same in (("one_prefix", one_prefix, 19_073), ("two_prefix", two_prefix, 18_341)):
+    for method in ("one_prefix", "two_prefix"):
         supported = items[items[f"{method}_method"]]
         assert len(supported) == 20_000 and supported["paradigm"].nunique() == 20
         again = with_prefixes(bare, method, "bare")[[*COLUMNS[method]]]
         assert again.astype(object).equals(items[[*COLUMNS[method]]].astype(object))
-        columns = ["good", "bad", *(["paradigm"] if method == "two_prefix" else [])]
-        pairs = zip(*(supported[name].tolist() for name in columns), strict=True)
-        derived = [derive(*row) for row in pairs]
-        released = list(supported[[*COLUMNS[method]]].itertuples(index=False, name=None))
-        assert sum(ours == theirs for ours, theirs in zip(derived, released, strict=True)) == n_same
     same = items[items["good"] == items["bad"]]
     assert same.groupby("paradigm").size().to_dict() == {"passive_1": 2, "principle_A_case_2": 5}
     n_words = (
@@ -391,9 +321,7 @@ def test_rows_are_means_of_paradigms_and_ties_and_nan_are_not_right(tmp_path):
 
 
 def test_what_has_no_prefix_is_excluded_and_counted(tmp_path):
-    """Two pairs of npi_present_2, in one of which the sentences do not differ, as in a few of BLiMP's."""
-    bare = {key: ONE[key] for key in ("UID", "sentence_good", "sentence_bad", "one_prefix_method")}
-    source = write(tmp_path, bare, bare | {"sentence_bad": ONE["sentence_good"]})
+    source = write(tmp_path, ONE, ONE | {"pairID": "1", "one_prefix_word_bad": None})
     _, rows = scored(HashScorer(), source, methods=["one_prefix"])
     assert {(row["n"], row["n_excluded"]) for row in rows.values()} == {(1, 1)}
 
@@ -450,7 +378,10 @@ CONTEXTS = ["", "The pilot swims.", "The movie is old. The guards laugh."]
 AFTER = pd.DataFrame(
     [("a", "The author laughs.", "The author laugh."), ("b", "The author laughs.", "The author laugh."),
      ("b", "The old guard swims.", "The old guard swim.")], columns=["UID", "sentence_good", "sentence_bad"],
-).assign(context=CONTEXTS, one_prefix_method=True)  # fmt: skip
+).assign(
+    context=CONTEXTS, one_prefix_method=True, one_prefix_prefix=["The author", "The author", "The old guard"],
+    one_prefix_word_good=["laughs", "laughs", "swims"], one_prefix_word_bad=["laugh", "laugh", "swim"],
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])

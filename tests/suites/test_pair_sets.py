@@ -1,8 +1,6 @@
 """Published sets of minimal pairs: their facts, each layout, downloads, the real samples."""
 
-import hashlib
 import io
-import json
 import re
 import tarfile
 import zipfile
@@ -15,7 +13,7 @@ import served_folder
 from tse_scorers import load_scorer
 from tse_scorers.suites import pair_sets
 from tse_scorers.suites.minimal_pairs import MinimalPairs
-from tse_scorers.suites.pair_sets import SETS, checksum_of, fetch, find_set, load_set
+from tse_scorers.suites.pair_sets import SETS, find_set, load_set
 
 LABELLED = "Phenomenon,Number (paradigm),Paradigm,Grammaticality,Sentence\n"
 FIXTURES = {
@@ -56,15 +54,12 @@ def test_each_set_is_described_completely(name):
     assert found.title and found.citation and found.licence and found.note
     assert found.linking in ("", "sum", "mean_token", "mean_continuation", "slln")
     assert re.fullmatch(r"hub:[\w/-]+(@\w{40})?|github:[\w/-]+@\w{40}", found.at) or name == "zorro"
-    assert bool(re.fullmatch(r"(git:)?[0-9a-f]{32}", found.checksum)) == (
-        found.at[:3] == "git" and name != "zorro"
-    )
     assert all(re.fullmatch(r"[a-z]{3}", language) for language in found.configs.values())
     assert found.title in str(found) and found.licence in str(found) and found.address in str(found)
 
 
 def test_another_function_than_the_authors_is_marked():
-    assert "sum, which is not its authors' function" in str(SETS["blimp-nl"])
+    assert "which is not its authors' function" in str(SETS["blimp-nl"])
     assert (
         MinimalPairs(data="blimp-nl").compared_by == "sum"
         and MinimalPairs(data="zhoblimp").compared_by == "slln"
@@ -98,15 +93,12 @@ def put(folder, name):
 
 @pytest.mark.parametrize("name", SETS)
 def test_each_layout_is_read(name, tmp_path):
-    path, configs = put(tmp_path, name)
+    _, configs = put(tmp_path, name)
     rows = [row for _, frame in load_set(name, configs, tmp_path) for row in frame.to_dict("records")]
     if name == "climp":  # one file has bare sentences
         assert (rows[0]["sentence_good"], rows.pop(0)["UID"]) == ("A good, long one.", "ba_construction")
     (row,) = rows
     assert (row["sentence_good"], row["sentence_bad"], row["UID"]) == ("A good.", "A bad.", FIXTURES[name][2])
-    # The folder may also be one inside the repository, where this does not hide the configuration.
-    if "{config}" not in SETS[name].files:
-        assert len(list(load_set(name, configs, path.parent))) == len(list(load_set(name, configs, tmp_path)))
     (item,) = MinimalPairs(data=name, configs=configs, source=tmp_path).items.to_dict("records")[-1:]
     assert (item["good"], item["paradigm"]) == ("A good.", FIXTURES[name][2])
 
@@ -150,32 +142,28 @@ def test_missing_files_columns_and_unequal_sides_are_refused(tmp_path):
             list(load_set("clams", ["de"], tmp_path))
     path, _ = put(tmp_path, "qfrblimp")
     path.write_text("sentence_good\ttype\nA.\t1\n")
-    with pytest.raises(ValueError, match="lacks the column sentence_bad"):
+    with pytest.raises(ValueError, match=r"QFrBLiMP \(KeyError.*sentence_bad"):
         list(load_set("qfrblimp", None, tmp_path))
 
 
-def test_a_set_is_downloaded_once_and_checked(tmp_path, monkeypatch):
+def test_a_set_is_downloaded_once(tmp_path, monkeypatch):
     put(tmp_path, "rublimp")
-    right = replace(SETS["rublimp"], at="github:me/own@1", checksum=checksum_of(tmp_path, SETS["rublimp"]))
     (served := tmp_path / "served" / "me" / "own" / "archive").mkdir(parents=True)
     with zipfile.ZipFile(served / "1.zip", "w") as archive:
         archive.write(tmp_path / "datasets" / "tense.csv", "own-1/datasets/tense.csv")
         archive.writestr("own-1/other.csv", "not of the set")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("datasets.config.DOWNLOADED_DATASETS_PATH", tmp_path / "cache")
+    monkeypatch.setattr("datasets.config.EXTRACTED_DATASETS_PATH", tmp_path / "extracted")
+    monkeypatch.setitem(SETS, "rublimp", replace(SETS["rublimp"], at="github:me/own@1"))
     with served_folder.served(tmp_path / "served") as address:
         monkeypatch.setattr(pair_sets, "GITHUB", address)
-        monkeypatch.setitem(SETS, "rublimp", replace(right, checksum="0" * 32))
-        with pytest.raises(ValueError, match=r"1\.zip has other files of RuBLiMP than those that are pinned"):
-            fetch("rublimp", tmp_path / "out")
-        monkeypatch.setitem(SETS, "rublimp", right)
-        assert fetch("rublimp", tmp_path / "out") == [tmp_path / "out" / "datasets" / "tense.csv"]
-    assert (
-        len(MinimalPairs(data="rublimp").items)
-        == len(MinimalPairs(data="rublimp", source=tmp_path / "out").items)
-        == 1
-    )
+        assert len(MinimalPairs(data="rublimp").items) == 1
+    assert len(MinimalPairs(data="rublimp").items) == 1  # nobody serves it any more
+    monkeypatch.setitem(SETS, "rublimp", replace(SETS["rublimp"], at="github:me/own@2"))
+    with pytest.raises(ValueError, match=r"2\.zip could not be downloaded: .*name a copy"):
+        list(load_set("rublimp"))
     with pytest.raises(ValueError, match="No version of Zorro is pinned"):
-        fetch("zorro", tmp_path / "out")
+        list(load_set("zorro"))
 
 
 def test_masked_models_score_a_set_as_its_authors_do(tmp_path):
@@ -184,7 +172,7 @@ def test_masked_models_score_a_set_as_its_authors_do(tmp_path):
     default, within = load_scorer("tiny-masked"), load_scorer("tiny-masked", pll="within_word_l2r")
     suite = MinimalPairs(data="sling", source=tmp_path)
     assert (suite.facts(default)["pll"], suite.facts(within)["pll"]) == ("original", "within_word_l2r")
-    assert (suite.compared_by, suite.facts(default)["linking_of"]) == ("mean_token", "the authors")
+    assert suite.compared_by == "mean_token"
     (item,) = suite.ask(default, suite.items)["items"].to_dict("records")
     (original,) = load_scorer("tiny-masked", pll="original").sentence_logprobs([item["good"]])
     assert item["logprob_good"] == pytest.approx(original)
@@ -193,15 +181,6 @@ def test_masked_models_score_a_set_as_its_authors_do(tmp_path):
 
 @pytest.mark.upstream
 @pytest.mark.parametrize(("name", "n"), {"clams": 50, "lindsea": 130, "sling": 54, "turblimp": 38}.items())
-def test_the_samples_are_those_of_the_pinned_files(upstream, name, n):
-    """The samples leave out pairs: a list has the hashes of the whole files, of which the checksum is."""
-    found = SETS[name]
-    items = MinimalPairs(data=name, source=upstream / name, configs=list(found.configs)).items
+def test_the_samples_of_the_pinned_files_are_read(upstream, name, n):
+    items = MinimalPairs(data=name, source=upstream / name, configs=list(SETS[name].configs)).items
     assert items["paradigm"].nunique() == n and np.all(items["good"].str.len() > 0)
-    listed = json.loads((upstream / "MANIFEST.json").read_text())[name]["files"]
-    paths = [path for config in found.configs for path, _ in found.files_in(upstream / name, config)]
-    names = [path.relative_to(upstream / name).as_posix() for path in paths]
-    assert len(names) == n or name == "lindsea"
-    whole = {of: listed[of].get("upstream_sha256", listed[of]["sha256"]) for of in names}
-    listing = "\n".join(f"{digest} {of}" for of, digest in sorted(whole.items()))
-    assert hashlib.sha256(listing.encode()).hexdigest()[:32] == found.checksum

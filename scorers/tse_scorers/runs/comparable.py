@@ -27,7 +27,7 @@ _HOW = {
 """What differs -> how a model was run; it was run *with* anything else."""
 _FACTS = ("metric_version", "pll", "forms", "linking")
 """What was found when models were loaded, and must be the same where both have it."""
-_NO_MATTER = ("limit", "groups", "source", "config", "lemmas", "methods", "allow_unverified")
+_NO_MATTER = ("limit", "groups", "source", "config", "lemmas", "methods")
 """Options that do not change the score of an item, or that show in the content of the data or of the lemma list."""
 
 

@@ -83,15 +83,14 @@ def suite_of(data: Any) -> "type[Suite]":
 
     columns = columns_of(data)
     fits = {
-        suite: max(
-            sum(name in columns for name in needs) / len(needs) for needs in (suite.needs, *suite.other_needs)
-        )
-        for suite in suites
+        of: max(len({*columns} & {*needs}) / len(needs) for needs in (of.needs, *of.other_needs))
+        for of in suites
     }
     best = max(fits.values())
     fit = [suite for suite, share in fits.items() if share == best and best > 0.5]
     if len(fit) != 1:
         needs = "; ".join(f"{suite.name}: {', '.join(suite.needs)}" for suite in suites)
-        found = f"The data have the columns {', '.join(columns)}"
-        raise ValueError(f"{found}, which are those of no suite, or of several ({needs}). Name the suite.")
+        raise ValueError(
+            f"The data's columns {', '.join(columns)} are those of no suite, or of several ({needs}). Name one."
+        )
     return fit[0]

@@ -32,14 +32,7 @@ from ..engine.progress import Progress
 from ..io.bundle import shipped_table
 from ..io.store import read_records
 from ..io.suggestions import unknown_name
-from ..io.tables import (
-    fingerprint,
-    is_table,
-    read_table,
-    require_columns,
-    require_text,
-    require_unreserved,
-)
+from ..io.tables import fingerprint, is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.scorer import Scorer
 from ..models.text import capitalized
 from ..statistics import Units
@@ -71,17 +64,10 @@ SUBJECTS = {
 """Construction of Marvin & Linzen (2018) -> where the noun that the verb agrees with stands in the prefix."""
 
 
-def point(column: str) -> str:
-    """Return the measure in a column of scores of `score_gaps`.
-
-    >>> point("ew_top_0.9"), point("covered_mass_top_1")
-    ('ew@top-0.9', 'covered_mass')
-    """
-    measure, side, cutoff = column.rsplit("_", 2)
-    return measure if (side, cutoff) == ("top", "1") else f"{measure}@{side}-{cutoff}"
-
-
-POINTS = {column: point(column) for column in score_columns()}
+POINTS = {
+    column: re.sub("_(top|bottom)_", r"@\1-", column).removesuffix("@top-1") for column in score_columns()
+}
+"""Column of scores of `score_gaps` -> its measure: `ew_top_0.9` -> `ew@top-0.9`, `ew_top_1` -> `ew`."""
 _WITHOUT = {ew: ew.replace("ew", "share_without_lemmas", 1) for ew in POINTS.values() if ew.startswith("ew")}
 """EW -> the share of contexts without a lemma inside a cut-off, where it has no score."""
 _TEXTS = {
@@ -110,8 +96,6 @@ class Agreement(Suite):
     each number; or an output folder: the lemmas that all its models score [released, with forms=all clean]"""
     forms: Literal["single", "all"] = "single"
     """single: lemmas whose two forms are one token each, as in the paper; all: all lemmas, as whole words"""
-    allow_unverified: bool = False
-    """accept pairs none of whose verbs is in the lemma list, so that their numbers cannot be checked"""
 
     name, title, needs, paper = "agreement", "Agreement", COLUMNS, "newman2021"
     measures = (
@@ -166,9 +150,9 @@ class Agreement(Suite):
         pairs, lemmas = self._pairs, self.lemma_list
         if not self._is_named:
             check_pairs(pairs, self._title, lemmas.columns.tolist())
-            _warn(pairs, check_numbers(pairs, lemmas, self._title, self.allow_unverified))
+            _warn(pairs, check_numbers(pairs, lemmas, self._title))
         elif self.lemmas is not None:
-            check_numbers(pairs, lemmas, self._title, self.allow_unverified)
+            check_numbers(pairs, lemmas, self._title)
         defaults = {"construction": pairs["group"], "pair_id": np.arange(len(pairs))}
         pairs = pairs.assign(**{name: values for name, values in defaults.items() if name not in pairs})
         return pairs.drop(columns=["sentence_good", "sentence_bad", "context_id"], errors="ignore")
@@ -219,10 +203,9 @@ class Agreement(Suite):
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where a scorer does not answer at a gap."""
         if not scorer.can("form_logprobs" if self.forms == "all" else "read_slots"):
-            words = " It scores words there: use forms='all' (--forms all)." * scorer.can("form_logprobs")
             raise ValueError(
-                f"EW and MW need the probability of verbs at the gap, which {scorer.name} does not give.{words} A "
-                "suite of sentences, such as minimal_pairs, may fit it."
+                f"EW and MW need the probability of verbs at the gap, which {scorer.name} does not give. Words there "
+                "(--forms all) or a suite of sentences, such as minimal_pairs, may fit it."
             )
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
@@ -247,12 +230,10 @@ class Agreement(Suite):
         contexts = contexts.rename(columns=POINTS | {"n_ties": "ties"})
         at_cutoffs = [name for name in contexts if "@" in name]
         contexts = pd.concat([contexts.drop(columns=at_cutoffs), contexts[at_cutoffs].astype("f4")], axis=1)
-        right = pd.Series([None] * len(contexts), dtype=object)
-        for opening, (at, bits) in scored.right.items():
-            of_lemmas = np.unpackbits(bits, axis=1, count=len(listings[opening].places)).astype(bool)
-            right[at] = pd.Series([*of_lemmas], index=at)
+        bits = zip(contexts["right"], contexts["n_lemmas"].tolist(), strict=True)
+        contexts["right"] = [np.unpackbits(of, count=n).astype(bool) for of, n in bits]
         first = pairs.drop_duplicates(["context", "group"])
-        of_context = contexts.assign(right=right).iloc[place[first.index]].reset_index(drop=True)
+        of_context = contexts.iloc[place[first.index]].reset_index(drop=True)
         return {
             "contexts": pd.concat([_about_contexts(pairs, first), of_context], axis=1),
             "pairs": pairs,
@@ -288,8 +269,9 @@ class Agreement(Suite):
             name, labels, strata = "groups", items["group"].to_numpy(), np.zeros(len(items), int)
         else:
             name, labels = "subject nouns" if is_released else "left contexts", items["subject"].to_numpy()
-        # Else there are two lists of lemmas.
-        is_crossed = measure.name == "ew" and items["opening"].nunique() == 1
+        is_crossed = (
+            measure.name == "ew" and items["opening"].nunique() == 1
+        )  # else there are two lists of lemmas
         name += " x verbs" if measure.name == "tse" else " x lemmas" if is_crossed else ""
         crossed = items["verb"].to_numpy() if measure.name == "tse" else None
         return Units(labels, name, crossed, strata, weights=weights_of(items))
@@ -319,9 +301,9 @@ class Agreement(Suite):
         if not measure.over_lemmas:
             return super().pair_up(one, other, measure)
         lists = [scored_lemmas(tables["lemmas"]) for tables in (one, other)]
-        common = lists[0].intersection(lists[1], sort=False)
-        is_one_list = all(not tables["lemmas"]["opening"].nunique() > 1 for tables in (one, other))
-        if not len(common) or (not lists[0].equals(lists[1]) and not (measure.name == "ew" and is_one_list)):
+        common, is_one = lists[0].intersection(lists[1], sort=False), lists[0].equals(lists[1])
+        openings = max(tables["lemmas"]["opening"].nunique() for tables in (one, other))
+        if not len(common) or not (is_one or (measure.name == "ew" and openings == 1)):
             raise ValueError(
                 f"the models score different lemmas ({len(lists[0])} and {len(lists[1])}, {len(common)} in common); "
                 "score all over the common ones with tse run agreement --lemmas FOLDER, FOLDER being the output folder "
@@ -329,41 +311,34 @@ class Agreement(Suite):
             )
         seen = [{**of, "contexts": as_seen(of["contexts"], one, other)} for of in (one, other)]
         items, others, _ = super().pair_up(seen[0], seen[1], measure)
-        if measure.name == "ew" and not lists[0].equals(lists[1]):
-            items, others = (
-                over_lemmas(side, listed.get_indexer(common))
-                for side, listed in zip((items, others), lists, strict=True)
-            )
+        if not is_one:
+            items = over_lemmas(items, lists[0].get_indexer(common))
+            others = over_lemmas(others, lists[1].get_indexer(common))
         return items, others, {"n_lemmas": len(common)}
 
     @classmethod
     def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
         """Return the tables of systems with EW over the lemmas that all of them score."""
-        lists = {name: scored_lemmas(tables["lemmas"]) for name, tables in systems.items()}
-        common = reduce(lambda some, more: some.intersection(more, sort=False), lists.values())
+        common = common_lemmas([tables["lemmas"] for tables in systems.values()])
         if not len(common) or any(tables["lemmas"]["opening"].nunique() > 1 for tables in systems.values()):
             return {}
         found: dict[str, Tables] = {}
         for name, tables in systems.items():
-            lemmas, places = tables["lemmas"], np.flatnonzero(lists[name].isin(common))
-            shared = pd.MultiIndex.from_frame(lemmas[list(NUMBERS)]).isin(common)
+            lemmas, places = tables["lemmas"], np.flatnonzero(scored_lemmas(tables["lemmas"]).isin(common))
+            shared = lemmas[pd.MultiIndex.from_frame(lemmas[list(NUMBERS)]).isin(common)]
             contexts = over_lemmas(tables["contexts"], places)
-            found[name] = {**tables, "contexts": contexts, "lemmas": lemmas[shared].reset_index(drop=True)}
+            found[name] = {**tables, "contexts": contexts, "lemmas": shared.reset_index(drop=True)}
         return found
 
 
 def _about_contexts(pairs: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
     """Return what is known of contexts besides scores; of the user's own columns, what all of its pairs agree in."""
-    always = ["context", *COLUMNS[:3], "number", "construction", "subject", ROW]
-    always += [WEIGHT] if WEIGHT in pairs else []
+    always = [*COLUMNS[:3], "context", "number", "construction", "subject", ROW, *({WEIGHT} & {*pairs})]
     own = [name for name in pairs if name not in (*always, *Agreement.known, *FORMS, *_ADDED)]
-    about, of_context = (
-        first[[*always, *own]].reset_index(drop=True),
-        pairs.groupby(["context", "group"], sort=False),
-    )
-    for name in own:
-        agree = of_context[name].nunique(dropna=False).eq(1).to_numpy()
-        about[name] = about[name] if agree.all() else about[name].where(agree, None)
+    about = first[[*always, *own]].reset_index(drop=True)
+    n_values = pairs.groupby(["context", "group"], sort=False)[own].nunique(dropna=False)
+    for name in own if (n_values > 1).any(axis=None) else ():
+        about[name] = about[name].where(n_values[name].to_numpy() == 1, None)
     return about
 
 
@@ -384,12 +359,9 @@ def load_lemmas(lemmas: Any = "released", values: Sequence[str] = NUMBERS) -> pd
     if isinstance(lemmas, str) and lemmas in LEMMA_LISTS:
         frame = shipped_table("verb_lemmas", lemmas).to_pandas()
     elif isinstance(lemmas, str | Path) and (Path(lemmas) / "runs").is_dir():
-        records = [
-            record for record in read_records(Path(lemmas)) if record.signature["suite"] == Agreement.name
-        ]
-        lists = [scored_lemmas(record.tables["lemmas"].read()) for record in records]
-        common = reduce(lambda one, other: one.intersection(other, sort=False), lists) if lists else []
-        frame = pd.DataFrame([*common], columns=list(values))
+        records = [of for of in read_records(Path(lemmas)) if of.signature["suite"] == Agreement.name]
+        lists = [of.tables["lemmas"].read() for of in records]
+        frame = pd.DataFrame([*common_lemmas(lists)] if lists else [], columns=list(values))
     elif isinstance(lemmas, str) and not is_table(lemmas) and not is_hub_id(lemmas):
         raise ValueError(unknown_name("lemma list", lemmas, LEMMA_LISTS, "a table, or an output folder"))
     else:
@@ -417,9 +389,7 @@ def check_pairs(pairs: pd.DataFrame, title: str, values: Sequence[str] = NUMBERS
     refuse(same, pairs, title, "form_incorrect", "another form than form_correct")
 
 
-def check_numbers(
-    pairs: pd.DataFrame, lemmas: pd.DataFrame, title: str, allow_unverified: bool = False
-) -> "pd.Series[bool]":
+def check_numbers(pairs: pd.DataFrame, lemmas: pd.DataFrame, title: str) -> "pd.Series[bool]":
     """Return which pairs have no verb in the lemma list; ValueError where a verb has the other number there.
 
     Forms that are in both columns of the list say nothing.
@@ -428,53 +398,38 @@ def check_numbers(
         pairs: `form_correct`, `form_incorrect` and `number`, the name of a column of `lemmas`.
         lemmas: two columns of forms.
         title: of the table, for messages.
-        allow_unverified: accept pairs none of which has a verb in the list.
     """
     first, second = ({*lemmas[name].str.lower()} for name in lemmas)
-    names = " or ".join(map(str, lemmas))
     known = {form: (form in first) - (form in second) for form in first | second}
     sign, unknown = np.where(pairs["number"] == lemmas.columns[0], 1, -1), pd.Series(True, index=pairs.index)
     for form, side in zip(FORMS, (1, -1), strict=True):
         evidence = pairs[form].str.lower().map(known).fillna(0) * sign * side
-        expected = (
-            f"the {form[5:]} form for the number of its row ({names}), as the lemma list (--lemmas) has it"
-        )
-        refuse(evidence < 0, pairs, title, form, expected)
+        number = f"the {form[5:]} form for the number of its row ({' or '.join(map(str, lemmas))})"
+        refuse(evidence < 0, pairs, title, form, f"{number}, as the lemma list (--lemmas) has it")
         unknown &= evidence == 0
-    if unknown.all() and not allow_unverified:
-        raise ValueError(
-            f"{title} has no verb that is in the lemma list (row 1: {' / '.join(pairs[[*FORMS]].iloc[0])}), so its "
-            f"numbers cannot be checked. Name a list with the columns {names} (--lemmas FILE), or accept them as they "
-            "are (--allow-unverified)."
-        )
     return unknown
 
 
 def _warn(pairs: pd.DataFrame, unknown: "pd.Series[bool]") -> None:
     """Warn of what limits the scores of pairs."""
     forms = pairs["form_correct"] + " / " + pairs["form_incorrect"]
-    warn(unknown, forms, "pairs whose verbs are not in the lemma list", "Their numbers could not be checked.")
+    advice = "Their numbers could not be checked. Name a list that has them (--lemmas)."
+    warn(unknown, forms, "pairs whose verbs are not in the lemma list", advice)
     contexts = pairs.drop_duplicates(["prefix", "number"])
     both = contexts["prefix"].duplicated().reindex(pairs.index, fill_value=False)
     advice = "A causal model sees only the prefix, so over both its EW and MW are 0.50. Use a masked model for them."
     warn(both, pairs["prefix"], "prefixes that occur with both numbers", advice)
     columns = [*COLUMNS, *(name for name in ("item", "cluster") if name in pairs)]
-    repeated = "TSE counts each of them. Remove repetitions."
-    warn(
-        pairs.duplicated(columns),
-        sentences(pairs, "form_correct"),
-        "rows that repeat an earlier row",
-        repeated,
-    )
-    warn_of_white_space(pairs, ["prefix"])
-    warn_of_white_space(pairs, ["suffix"], r"\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]")
+    texts, advice = sentences(pairs, "form_correct"), "TSE counts each of them. Remove repetitions."
+    warn(pairs.duplicated(columns), texts, "rows that repeat an earlier row", advice)
+    warn_of_white_space(pairs.assign(sentence=texts), ["sentence"])
 
 
 def sentences(pairs: pd.DataFrame, form: str) -> list[str]:
     """Return the sentences with one of the two forms; a form that opens its sentence has a capital."""
     texts = zip(*(pairs[column].tolist() for column in ("prefix", form, "suffix")), strict=True)
     return [
-        f"{prefix} {word}{suffix}" if prefix else capitalized(word) + suffix for prefix, word, suffix in texts
+        f"{before} {word}{after}" if before else capitalized(word) + after for before, word, after in texts
     ]
 
 
@@ -498,6 +453,11 @@ def scored_lemmas(lemmas: pd.DataFrame) -> pd.MultiIndex:
     """Return the scored lemmas at gaps inside sentences (where all open theirs, at those), as `right` has them."""
     inside = lemmas[(lemmas["opening"] == lemmas["opening"].min()) & (lemmas["excluded"] == SCORED)]
     return pd.MultiIndex.from_frame(inside[list(NUMBERS)])
+
+
+def common_lemmas(lists: Sequence[pd.DataFrame]) -> pd.MultiIndex:
+    """Return the lemmas that all models score, in the order of the first one's list."""
+    return reduce(lambda some, more: some.intersection(more, sort=False), map(scored_lemmas, lists))
 
 
 def over_lemmas(contexts: pd.DataFrame, places: Places) -> pd.DataFrame:

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import slug
-from ..io.suggestions import did_you_mean
+from ..io.suggestions import did_you_mean, unknown_name
 from ..io.tables import fingerprint
 from ..models.options import check_options
 from ..models.scorer import Scorer
@@ -249,15 +249,10 @@ class Suite(ABC):
         keys = [column for column in cls.key if column in items and column in others]
         if not keys:
             keys = [column for column in items if column in others and items[column].is_unique][:1]
-        numbered = [
-            frame[keys].assign(**{f"_{n}": np.arange(len(frame))}) for n, frame in enumerate((items, others))
-        ]
+        numbered = [of[keys].assign(**{name: range(len(of))}) for of, name in ((items, "_0"), (others, "_1"))]
         both = numbered[0].merge(numbered[1], on=keys)
-        return (
-            items.iloc[both["_0"]].reset_index(drop=True),
-            others.iloc[both["_1"]].reset_index(drop=True),
-            {},
-        )
+        sides = [of.iloc[both[name]].reset_index(drop=True) for of, name in ((items, "_0"), (others, "_1"))]
+        return sides[0], sides[1], {}
 
     @classmethod
     def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
@@ -312,14 +307,9 @@ class Suite(ABC):
         items = items.assign(**{ROW: np.arange(len(items))})
         if self.groups:
             columns = [level for level in self.levels if level in items]
-            there = dict.fromkeys(
-                str(value) for column in columns for value in items[column].dropna().unique()
-            )
+            there = dict.fromkeys(str(value) for of in columns for value in items[of].dropna().unique())
             if unknown := [group for group in self.groups if group not in there]:
-                raise ValueError(
-                    f"groups has {unknown[0]!r}; expected some of {', '.join(list(there)[:40])}."
-                    f"{did_you_mean(unknown[0], there)}"
-                )
+                raise ValueError(unknown_name("group", unknown[0], there))
             items = items[items[columns].astype(str).isin(self.groups).any(axis=1)].reset_index(drop=True)
         return items if self.limit is None else self.limited(items, self.limit)
 
@@ -338,42 +328,34 @@ class Suite(ABC):
 
     @property
     def _is_named(self) -> bool:
-        return isinstance(self.data, str) and self.data in self.datasets
+        return isinstance(self.data, str) and self.knows(self.data)
 
     @classmethod
     def knows(cls, data: str) -> bool:
         """Whether `data` is the name of a data set of this suite."""
         return data in cls.datasets
 
-    @property
-    def given(self) -> Row:
-        """The options that differ from their defaults, but the data."""
-        values = {option.name: (getattr(self, option.name), option.default) for option in fields(self)}
-        return {
-            name: value if isinstance(value, str | int | float | list) else name_of(value, name)
-            for name, (value, default) in values.items()
-            if name != "data" and value is not default and not (np.isscalar(value) and value == default)
-        }
-
     def asked(self) -> Row:
         """Return what is asked, known before any model is loaded: the suite, its options, the content of the data."""
-        # The content of `source` is hashed.
-        options = {name: value for name, value in self.given.items() if name != "source"}
+        options = {}
+        for option in fields(self):
+            value, default = getattr(self, option.name), option.default
+            is_default = value is default or (np.isscalar(value) and value == default)
+            if not is_default and option.name not in ("data", "source"):  # whose content is hashed
+                is_plain = isinstance(value, str | int | float | list)
+                options[option.name] = value if is_plain else name_of(value, option.name)
         about = {"suite": self.name, "dataset": self.dataset, "config": self.config, "options": options}
         return {**about, "n_items": len(self.items), "data": fingerprint(self.items)}
 
     @property
     def own_levels(self) -> list[str]:
         """The user's own columns that are groups of results."""
-        return own_levels(
-            self.items, {*self.known, *self.needs, *self.levels, *self.key, ROW, WEIGHT, "item", "cluster"}
-        )
+        known = {*self.known, *self.needs, *self.levels, *self.key, ROW, WEIGHT, "item", "cluster"}
+        return own_levels(self.items, known)
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
         """Return at most so many wholes (`together`) of each group of the finest level, with what each stands for."""
-        whole = self.wholes(items)
-        group = self._finest(items)[np.unique(whole, return_index=True)[1]]
-        return self._kept(items, whole, group, stratified(group, limit=limit))
+        return self._sample(items, SEED, limit=limit)
 
     def sampled(self, budget: int, seed: int = SEED) -> "Suite":
         """Return the suite over at most `budget` items, spread evenly over groups; the same seed keeps the same ones.
@@ -383,26 +365,24 @@ class Suite(ABC):
         """
         items, sample = self.items, copy.copy(self)
         if budget < len(items):
-            whole = self.wholes(items)
-            group = self._finest(items)[np.unique(whole, return_index=True)[1]]
-            n_wholes = int(budget * len(group) / len(items))
-            if not n_wholes:
+            n_wholes = self.wholes(items).max() + 1
+            at_most = int(budget * n_wholes / len(items))
+            if not at_most:
                 raise ValueError(
                     f"A budget of {budget} items leaves nothing to score: the smallest part of {self.name} has "
-                    f"{len(items) // len(group)}. Increase the budget, or remove the suite."
+                    f"{len(items) // n_wholes}. Increase the budget, or remove the suite."
                 )
-            items = self._kept(items, whole, group, stratified(group, at_most=n_wholes, seed=seed))
+            items = self._sample(items, seed, at_most=at_most)
         vars(sample)["items"] = items
         return sample
 
-    def _finest(self, items: pd.DataFrame) -> NDArray[Any]:
-        level = next((level for level in reversed(self.levels) if level in items), None)
-        return np.zeros(len(items)) if level is None else pd.factorize(items[level])[0]
-
-    def _kept(self, items: pd.DataFrame, whole: Places, group: NDArray[Any], kept: Places) -> pd.DataFrame:
-        n_all, n_kept = pd.Series(group).value_counts(), pd.Series(group[kept]).value_counts()
+    def _sample(self, items: pd.DataFrame, seed: int, **sizes: int) -> pd.DataFrame:
+        whole, finest = self.wholes(items), next((of for of in reversed(self.levels) if of in items), None)
+        group = np.zeros(len(items), int) if finest is None else pd.factorize(items[finest])[0]
+        group = group[np.unique(whole, return_index=True)[1]]  # of each whole
+        kept = stratified(group, **sizes, seed=seed)
         weight = np.zeros(len(group))
-        weight[kept] = (n_all / n_kept)[group[kept]]
+        weight[kept] = (pd.Series(group).value_counts() / pd.Series(group[kept]).value_counts())[group[kept]]
         inside = weight[whole] > 0
         return items[inside].assign(**{WEIGHT: weight[whole[inside]]}).reset_index(drop=True)
 
@@ -416,12 +396,8 @@ class Suite(ABC):
         """Cut the items, neighbours in `order`, by the data alone; no whole (`together`) is parted."""
         items = self.items.sort_values([*self.order, ROW], kind="stable") if self.order else self.items
         n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), at_least)
-        whole = pd.factorize(self.wholes(items))[0]
-        # Parts of a whole together.
-        items, whole = (
-            items.iloc[np.argsort(whole, kind="stable")],
-            np.sort(whole),
-        )
+        order = np.argsort(whole := self.wholes(items), kind="stable")  # parts of a whole together
+        items, whole = items.iloc[order], whole[order]
         starts = np.flatnonzero(np.diff(whole, prepend=-1))
         cuts = np.searchsorted(starts, np.linspace(0, len(items), n + 1)[1:-1])
         edges = [*np.unique([0, *starts[np.minimum(cuts, len(starts) - 1)]]), len(items)]
@@ -429,13 +405,13 @@ class Suite(ABC):
 
     def joined(self, chunks: Sequence[Tables]) -> dict[str, pd.DataFrame]:
         """Return whole tables from those of all chunks, in the order of the data; a table without rows of it, once."""
-        whole = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
-        return {
-            name: table.sort_values(ROW, kind="stable", ignore_index=True)
-            if ROW in table
-            else chunks[0][name]
-            for name, table in whole.items()
-        }
+        tables = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
+        for name, table in tables.items():
+            has_rows = ROW in table
+            tables[name] = (
+                table.sort_values(ROW, kind="stable", ignore_index=True) if has_rows else chunks[0][name]
+            )
+        return tables
 
     # What follows: scores.
 
@@ -447,41 +423,29 @@ class Suite(ABC):
             tables: of scores.
             levels: the user's own columns that are groups.
         """
-        rows = [
-            row
-            for table in dict.fromkeys(m.table for m in cls.measures)
-            for row in cls._rows(tables, table, levels)
-        ]
+        tables_of_measures = dict.fromkeys(measure.table for measure in cls.measures)
+        rows = [row for table in tables_of_measures for row in cls._rows(tables, table, levels)]
         return sorted(rows, key=lambda row: not cls.measure(row["measure"]).headline)
 
     @classmethod
     def _rows(cls, tables: Tables, table: str, levels: Sequence[str]) -> Iterator[Row]:
         items = cls.items_of(tables, table)
-        there = [
-            m
-            for m in cls.measures
-            if m.table == table and m.column in items and items[m.column].notna().any()
-        ]
-        units: dict[tuple[str, str], Units] = {}  # measures that are no headlines share theirs
-        for only in dict.fromkeys(None if m.levels is None else tuple(m.levels) for m in there):
-            measures = [m for m in there if (None if m.levels is None else tuple(m.levels)) == only]
+        there = [m for m in cls.measures if m.table == table and m.column in items]
+        there = [m for m in there if items[m.column].notna().any()]
+        others = [m for m in there if not m.headline]  # they share their units
+        for measures in [*([m] for m in there if m.headline), *([others] if others else [])]:
+            units: dict[str, Units] = {}
             for group in cls.groups_of(items, measures[0], levels):
-                inside = items.iloc[group.places]
-                by_units: dict[tuple[str, str], list[Measure]] = {}
-                for measure in measures:
-                    key = group.level, measure.name if measure.headline else ""
-                    by_units.setdefault(key, []).append(measure)
-                    if key not in units:
-                        units[key] = cls.units(items, measure, group.level).coded()
-                for key, same in by_units.items():
-                    of_group = units[key].of(group.places)
-                    scores = inside[[m.column for m in same]].to_numpy(float).T
-                    found = means(scores, of_group, same[0].bounded)
-                    if len(same) == 1:
-                        found = [cls.estimate(inside, same[0], of_group, found[0])]
-                    for measure, estimate in zip(same, found, strict=True):
-                        if estimate.n_items:
-                            yield cls._row(group, inside, measure, estimate)
+                if group.level not in units:
+                    units[group.level] = cls.units(items, measures[0], group.level).coded()
+                inside, of_group = items.iloc[group.places], units[group.level].of(group.places)
+                scores = inside[[m.column for m in measures]].to_numpy(float).T
+                found = means(scores, of_group, measures[0].bounded)
+                if len(measures) == 1:
+                    found = [cls.estimate(inside, measures[0], of_group, found[0])]
+                for measure, estimate in zip(measures, found, strict=True):
+                    if estimate.n_items:
+                        yield cls._row(group, inside, measure, estimate)
 
     @classmethod
     def _row(cls, group: Group, inside: pd.DataFrame, measure: Measure, found: Estimate) -> Row:
@@ -525,10 +489,7 @@ class Suite(ABC):
         """Return the measure of this name; ValueError names those that there are."""
         names = {measure.name: measure for measure in cls.measures}
         if name not in names:
-            raise ValueError(
-                f"{cls.name} has no measure {name!r}; expected one of {', '.join(list(names)[:12])}."
-                f"{did_you_mean(name, names)}"
-            )
+            raise ValueError(unknown_name(f"measure of {cls.name}", name, names))
         return names[name]
 
     @classmethod

@@ -7,7 +7,6 @@ scored as it is.
 import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ def read(data: Any, texts: Collection[str] = ()) -> pd.DataFrame:
     """Read a table of the user's own.
 
     Args:
-        data: a file, a folder of files, a data set of the Hub (`org/name[@revision]`, with one configuration and
+        data: a file, a data set of the Hub (`org/name[@revision]`, with one configuration and
             split), a data frame, a `datasets.Dataset`, or a list of dicts.
         texts: columns of a CSV or TSV that are always text, so that 12 stays "12" and an empty field is the empty text.
 
@@ -58,19 +57,15 @@ def is_hub_id(data: Any) -> bool:
 
 
 def columns_of(data: Any) -> list[str]:
-    """Return the columns of a table of the user's own, or of the first one in a folder; of JSON objects, the keys.
+    """Return the columns of a table of the user's own, or of the first one in a folder; of a JSON object, the keys.
 
     Raises:
         ValueError: there is no such data, or no table in the folder.
     """
     if isinstance(data, str | Path) and not is_hub_id(data):
-        path = Path(data)
-        path = tables_in(path)[0]
-        if path.suffix == ".json" and path.is_file() and (text := read_text(path)).lstrip().startswith("{"):
-            # What is wrong with it is said by the suite that reads it.
-            with suppress(ValueError, RecursionError):
-                return [str(key) for key in json.loads(text)]
-        data = path
+        data = tables_in(Path(data))[0]
+        if data.suffix == ".json" and isinstance(content := json.loads(read_text(data)), dict):
+            return [*content]
     return [str(column) for column in read(data).columns]
 
 
@@ -123,13 +118,12 @@ def warn(marked: "pd.Series[bool] | np.ndarray", texts: Sequence[Any], what: str
         warnings.warn(f"{what}: {int(marked.sum()):,} ({first}). {advice}", DataWarning, stacklevel=3)
 
 
-def warn_of_white_space(frame: pd.DataFrame, columns: Sequence[str], pattern: str = WHITE_SPACE) -> None:
+def warn_of_white_space(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     """Warn of rows with white space that changes scores."""
     odd = np.zeros(len(frame), dtype=bool)
-    for column in columns:
-        # Equal texts, which are many, are searched once.
+    for column in columns:  # equal texts, which are many, are searched once
         codes, different = pd.factorize(frame[column].astype(str))
-        odd |= pd.Series(different, dtype=object).str.contains(pattern).to_numpy(dtype=bool)[codes]
+        odd |= pd.Series(different, dtype=object).str.contains(WHITE_SPACE).to_numpy(dtype=bool)[codes]
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
     what = "rows with white space other than one space between words"
     warn(odd, frame[list(columns)].astype(str).agg(" ".join, axis=1) if odd.any() else [], what, advice)

@@ -45,10 +45,7 @@ class Formula:
         self.text = text
         self._tokens = [*_TOKEN.finditer(text)][::-1]  # the next one last
         self._steps: list[Reference | float | str] = []  # operands before their operator
-        try:
-            is_truth = self._read(0)
-        except RecursionError:
-            raise self._error("too many brackets are inside each other") from None
+        is_truth = self._read(0)
         if self._tokens:
             raise self._error(f"{self._tokens[-1].group()!r} was not expected")
         self.references = list(dict.fromkeys(step for step in self._steps if isinstance(step, tuple)))
@@ -88,11 +85,9 @@ class Formula:
         if not self._tokens:
             raise self._error("a region or a number is missing at the end")
         token = self._tokens.pop()
-        if token["condition"] and (region := token["region"].strip()):
-            self._steps.append((region, token["condition"]))
-            return False
-        if token["number"]:
-            self._steps.append(float(token.group()))
+        if token["condition"] or token["number"]:
+            region = token["region"] and (token["region"].strip(), token["condition"])
+            self._steps.append(region or float(token.group()))
             return False
         if token.group() not in _CLOSING:
             raise self._error(f"{token.group()!r} was not expected")

@@ -55,20 +55,16 @@ class ScoredGaps(NamedTuple):
 
     Attributes:
         contexts: one row for each context that differs for the model: `prefix`, `suffix`, `number`, `opening`, the
-            scores (`score_columns`), `n_lemmas`, `n_ties`, and if asked for the most probable `words` with their
-            `probabilities`, a list each; their index is a range.
+            scores (`score_columns`), `n_lemmas`, `n_ties`, `right` (whether the correct form of each scored lemma is
+            the more probable one, as bits), and if asked for the most probable `words` with their `probabilities`, a
+            list each; their index is a range.
         rows: one row for each row of the data: `context`, and if it has verbs, `logprob_correct` and
             `logprob_incorrect` (natural logs; NaN where a form cannot be scored) and `tse` (0 or 1; NaN where the two
             do not compare).
-        listings: whether a gap opens its sentence -> the lemma list there.
-        right: whether a gap opens its sentence -> contexts, and for each whether the correct form of each scored lemma
-            is the more probable one, (contexts, bytes), packed by `numpy.packbits`.
     """
 
     contexts: pd.DataFrame
     rows: pd.DataFrame
-    listings: Mapping[bool, Listing]
-    right: dict[bool, tuple[Indices, NDArray[np.uint8]]]
 
 
 def score_gaps(
@@ -100,50 +96,43 @@ def score_gaps(
     _, first = np.unique(context, return_index=True)
     contexts = data[["prefix", "suffix", "number"]].iloc[first].reset_index(drop=True)
     contexts["opening"] = contexts["prefix"] == ""
-    slots = [
-        Slot(*texts) for texts in zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
-    ]
+    texts = zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
+    slots = [Slot(*both) for both in texts]
     is_singular, opens = (contexts["number"] == "singular").to_numpy(), contexts["opening"].to_numpy()
     openings = np.unique(opens).tolist()
     listings = listings or list_lemmas(scorer, lemmas, openings, whole_words)
-    verbs: list[str] = []
-    if "form_correct" in data:
-        verbs = pd.unique(data[["form_correct", "form_incorrect"]].to_numpy().ravel()).tolist()
+    forms = data[["form_correct", "form_incorrect"]] if "form_correct" in data else pd.DataFrame()
+    verbs = pd.unique(forms.to_numpy().ravel()).tolist()
     own = np.full((len(contexts), len(verbs)), np.nan)
     n_own_tokens = np.zeros(own.shape, np.int64)
-    parts, right = [], {}
+    parts = []
     for opening in openings:
         listing, at = listings[opening], np.flatnonzero(opens == opening)
-        some, lengths = [slots[place] for place in at], _lengths(scorer, verbs, opening, whole_words)
-        known = np.flatnonzero(lengths)
-        known_verbs = [verbs[place] for place in known]
-        n_own_tokens[at] = lengths
+        some = [slots[place] for place in at]
         if whole_words:
+            n_own_tokens[at] = lengths = _lengths(scorer, verbs, opening)
+            known = np.flatnonzero(lengths)
+            known_verbs = [verbs[place] for place in known]
             records = _score_words(scorer, some, listing, is_singular[at], known_verbs, progress)
         else:
-            verb_ids = scorer.single_token_ids(
-                [*map(capitalized, known_verbs)] if opening else known_verbs, opening
-            )
-            _require_own_tokens(scorer, verb_ids)
-            reader = GapReader(
-                listing.ids, is_singular[at], verb_ids, cutoffs, min(n_words, scorer.vocabulary_size)
-            )
+            ids = _token_ids(scorer, verbs, opening)
+            known = np.flatnonzero(ids >= 0)
+            n_best = min(n_words, scorer.vocabulary_size)
+            reader = GapReader(listing.ids, is_singular[at], ids[known], cutoffs, n_best)
             records = scorer.read_slots(some, reader, progress)
         own[np.ix_(at, known)] = records["verbs"]
         columns = score_columns(whole_words or not cutoffs)
         scores: dict[str, Any] = {name: records[measure][:, of] for name, (measure, of) in columns.items()}
         if records["tokens"].shape[1]:
-            scores |= {
-                "words": _texts(scorer, records["tokens"]),
-                "probabilities": [*records["probabilities"]],
-            }
-        counts = {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
-        parts.append(pd.concat([contexts.iloc[at], pd.DataFrame(scores | counts, index=at)], axis=1))
-        right[opening] = at, records["right"]
+            scores["words"] = _texts(scorer, records["tokens"])
+            scores["probabilities"] = [*records["probabilities"]]
+        scores |= {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
+        scores["right"] = [*records["right"]]
+        parts.append(pd.concat([contexts.iloc[at], pd.DataFrame(scores, index=at)], axis=1))
     rows = pd.DataFrame({"context": context}, index=data.index)
     if len(verbs):
         number = {verb: place for place, verb in enumerate(verbs)}
-        places = data[["form_correct", "form_incorrect"]].apply(lambda forms: forms.map(number)).to_numpy()
+        places = forms.apply(lambda of: of.map(number)).to_numpy()
         logprobs = own[context[:, None], places]
         rows["logprob_correct"], rows["logprob_incorrect"] = logprobs.T
         comparable = ~np.isnan(logprobs).any(axis=1)
@@ -151,7 +140,7 @@ def score_gaps(
             n_tokens = n_own_tokens[context[:, None], places]
             comparable &= n_tokens[:, 0] == n_tokens[:, 1]
         rows["tse"] = np.where(comparable, definitions.is_correct(*logprobs.T), np.nan)
-    return ScoredGaps(pd.concat(parts).sort_index(), rows, listings, right)
+    return ScoredGaps(pd.concat(parts).sort_index(), rows)
 
 
 def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:
@@ -214,9 +203,9 @@ def _listing(scorer: Scorer, lemmas: pd.DataFrame, opening: bool, whole_words: b
         numbers, different = pd.factorize(forms.iloc[places].to_numpy().T.ravel())
         ids, words = numbers.reshape(2, -1), list(different)
     else:
-        scored = forms.iloc[places].map(capitalized) if opening else forms.iloc[places]
-        ids = np.stack([scorer.single_token_ids(scored[number].tolist(), opening) for number in NUMBERS])
-        _require_own_tokens(scorer, ids)
+        ids = np.stack(
+            [_token_ids(scorer, forms[number].iloc[places].tolist(), opening) for number in NUMBERS]
+        )
         same = ids[0] == ids[1]  # two spellings may be one token (an uncased model)
         excluded[places[same]] = UNKNOWN
         places, ids, words = places[~same], ids[:, ~same], []
@@ -224,22 +213,26 @@ def _listing(scorer: Scorer, lemmas: pd.DataFrame, opening: bool, whole_words: b
     return Listing(forms.assign(**counts, excluded=excluded), places, ids.astype(np.int64), words)
 
 
-def _require_own_tokens(scorer: Scorer, ids: Indices) -> None:
-    """Raise ValueError where a tokenizer gives a token that the model does not have."""
+def _token_ids(scorer: Scorer, forms: list[str], opening: bool) -> Indices:
+    """Return the token of each form at a gap, (forms,); -1 if it is not a single known one.
+
+    Raises:
+        ValueError: the tokenizer gives a token that the model does not have.
+    """
+    ids = scorer.single_token_ids([*map(capitalized, forms)] if opening else forms, opening)
     if ids.max(initial=-1) >= scorer.vocabulary_size:
         raise ValueError(
             f"The tokenizer gives token {ids.max()} for a verb, but {scorer.name} has only {scorer.vocabulary_size} "
             "tokens. They do not belong together: name a folder or repository with both."
         )
+    return ids
 
 
-def _lengths(scorer: Scorer, forms: list[str], opening: bool, whole_words: bool = True) -> Indices:
-    """Return the number of tokens of each form at a gap, (forms,); 0 if it is unknown, or has several and must not."""
+def _lengths(scorer: Scorer, forms: list[str], opening: bool) -> Indices:
+    """Return the number of tokens of each form at a gap, (forms,); 0 if it is unknown."""
     if scorer.can("form_lengths"):
-        lengths = np.asarray(scorer.form_lengths(forms, opening))
-        return lengths if whole_words else np.where(lengths == 1, 1, 0)
-    words = [*map(capitalized, forms)] if opening else forms
-    return np.where(scorer.single_token_ids(words, opening) >= 0, 1, 0)
+        return np.asarray(scorer.form_lengths(forms, opening))
+    return np.where(_token_ids(scorer, forms, opening) >= 0, 1, 0)
 
 
 def _texts(scorer: Scorer, tokens: Indices) -> list[NDArray[Any]]:
@@ -284,13 +277,8 @@ class GapReader:
             logprobs = logits[:, ids] - log_normalizer[:, :, None]
             scores = definitions.whole_scores(logprobs, is_singular, self._repeated)
         top = logits.topk(self._n_words, dim=1)
-        return _filled(
-            self.dtype,
-            scores,
-            logits[:, self._verb_ids] - log_normalizer,
-            top.indices,
-            (top.values - log_normalizer).exp(),
-        )
+        verbs, best = logits[:, self._verb_ids] - log_normalizer, (top.values - log_normalizer).exp()
+        return _filled(self.dtype, scores, verbs, top.indices, best)
 
 
 def _score_words(
@@ -321,9 +309,8 @@ def _filled(dtype: np.dtype, scores: Any, *more: Any) -> NDArray[Any]:
     """Return records with the scores of contexts, and what follows `right` in them."""
     import torch
 
-    ew, mw, covered, logprob, *rest = (
-        np.asarray(torch.as_tensor(part).cpu()) for part in (*scores[:4], *more)
-    )
+    parts = (np.asarray(torch.as_tensor(part).cpu()) for part in (*scores[:4], *more))
+    ew, mw, covered, logprob, *rest = parts
     records = np.zeros(len(ew), dtype)
     records["ew"], records["mw"], records["covered_mass"] = ew, mw, covered
     records["ties"] = (logprob[:, 0] == logprob[:, 1]).sum(axis=1)

@@ -9,7 +9,6 @@ assignment) are fixed and have the same weight. Rank correlations with people ha
 smooth enough.
 """
 
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ..engine.progress import Progress
-from ..io.bundle import bundle_path, metric_modules, shipped_table
+from ..io.bundle import metric_modules, shipped_table
 from ..io.tables import require_columns
 from ..models.scorer import Scorer, ask_sentences
 from ..statistics import Estimate, Units, correlation, enough_units
@@ -31,7 +30,6 @@ DATASET, OWN, RELEASED = "german_argument_structure", "ours", "rochereau2020"
 KINDS = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
 """Variation sets: all violations, or those that double one case."""
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
-ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
 SENTENCE = ("template", "cases", "positions", "sentence")
 N_CELLS = 36
 
@@ -43,31 +41,22 @@ class German(Suite):
     data: Any = OWN
     """ours, rochereau2020 (with --source), or a table of yours with template, cases, positions, sentence [ours]"""
     source: str | Path | None = None
-    """dataset.csv of the release of rochereau2020, which has no licence and so is not shipped"""
+    """of rochereau2020, which has no licence and so is not shipped: dataset.csv of the release, or the folder that
+    `tse fetch rochereau2020` wrote to"""
     limit: int | None = None
     """at most this many templates, the first ones [all]"""
 
     name, title, needs, paper = "german", "German", SENTENCE, "rochereau2020"
     measures = tuple(
-        Measure(
-            "auc" if kind == "1-6" else f"auc@{kind}",
-            column="auc",
-            label="AUC",
-            table=kind,
-            words="share of wrong clauses that are less probable than the right one",
-            main_level="case_order",
-            counted="sets",
-        )
+        Measure("auc" if kind == "1-6" else f"auc@{kind}", "auc", "AUC", kind, main_level="case_order", counted="sets",
+                words="share of wrong clauses that are less probable than the right one")
         for kind in KINDS
-    )
-    levels, together, order = (
-        ("case_order", "role", "cell"),
-        ("template", "positions"),
-        ("template", "positions"),
-    )
-    key = ("template", "text", "case_order", "role")
+    )  # fmt: skip
+    levels = ("case_order", "role", "cell")
+    together = order = ("template", "positions")
+    key = ("template", "case_order", "role", "sentence")
     known = ("index", "sentence_id", "grammatical", "animated", "role_assignment", "doubled_case", "missing_case",
-             "text", "logprob", "n_tokens")  # fmt: skip
+             "logprob", "n_tokens")  # fmt: skip
     datasets: ClassVar[Mapping[str, tuple[str, str]]] = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
     text = Text(
         question="German case: does the model find the right clause more probable than one with the same case twice?",
@@ -98,40 +87,33 @@ class German(Suite):
             raise ValueError(
                 "groups has no effect on German word order; remove it (limit keeps fewer templates)."
             )
-        is_released = isinstance(self.data, str) and self.data == RELEASED
-        if self.source is not None and not is_released:
-            raise ValueError(f"source is only for data={RELEASED!r}; remove it.")
-        is_built = self.source is not None or (bundle_path("datasets", DATASET) / RELEASED).is_dir()
-        if is_released and not is_built:
+        is_released = self._is_named and self.data == RELEASED
+        if is_released and self.source is None:
             raise ValueError(
                 "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
                 "dataset.csv of https://github.com/crochereau/probing-LM-syntax as source (--source)."
             )
-        is_shipped = self._is_named and self.source is None
-        frame = (
-            shipped_table(DATASET, self.data).to_pandas() if is_shipped else read(self.source or self.data)
-        )
+        if self.source is not None and not is_released:
+            raise ValueError(f"source is only for data={RELEASED!r}; remove it.")
+        if is_released and Path(self.source or "").is_dir():
+            frame = read(Path(self.source or "", DATASET, RELEASED, "test.parquet"))
+        elif self._is_named and not is_released:
+            frame = shipped_table(DATASET, self.data).to_pandas()
+        else:
+            frame = read(self.source or self.data)
         title = f"The data set {self.config!r}"
         require_columns(frame, SENTENCE, title)
         frame = check(frame, title, texts=("cases", "sentence")).astype({"template": str, "positions": str})
         refuse(frame["sentence"].duplicated(), frame, title, "sentence", "each sentence once")
-        if "grammatical" in frame:
-            labelled = frame["grammatical"].astype(str).str.lower().isin(("true", "1"))
-            accepted = [len(set(cases)) == len(cases) for cases in frame["cases"]]
-            refuse(labelled != accepted, frame, title, "grammatical", "true where each case is there once")
         warn_of_white_space(frame, ["sentence"])
-        if self.limit is not None:
-            frame = frame[frame["template"].isin(frame["template"].unique()[: self.limit])]
         # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
         _metric().variation_rows(np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"])
-        texts = frame.groupby("template", sort=False)["sentence"].agg(_short_text)
-        frame = frame.assign(text=frame["template"].map(texts))
         own = [column for column in frame if column not in (*SENTENCE, *self.known, *self.levels)]
-        return frame[[*SENTENCE, "text", *own]]
+        return frame[[*SENTENCE, *own]]
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
-        """Return the items: `load` has kept the first templates."""
-        return items
+        """Return the sentences of the first templates."""
+        return items[items["template"].isin(items["template"].unique()[:limit])].reset_index(drop=True)
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
         """Return a score per sentence."""
@@ -145,9 +127,8 @@ class German(Suite):
         sentences = tables["items"]
         aucs = set_aucs(sentences)
         sets = aucs[aucs["variation_set"] == table].rename(columns={"cell": "cell_number", "n_ties": "ties"})
-        about = sentences.drop(columns=["logprob", "n_tokens", ROW], errors="ignore").rename(
-            columns={"cases": "case_order"}
-        )
+        about = sentences.drop(columns=["logprob", "n_tokens", ROW], errors="ignore")
+        about = about.rename(columns={"cases": "case_order"})
         # What the user says of the right clause.
         sets = sets.merge(about, on=["template", "positions", "case_order"])
         return sets.assign(cell=sets["case_order"] + "|" + sets["role"])
@@ -175,23 +156,6 @@ class German(Suite):
         return [*super().rows(tables, levels), *human_agreement(set_aucs(tables["items"]))]
 
     @classmethod
-    def group_name(cls, level: str, value: str) -> str:
-        """Name a case order, a role assignment or a cell.
-
-        >>> German.group_name("case_order", "NDA"), German.group_name("cell", "NDA|ag1,re2,pa3")
-        ('nominative–dative–accusative', 'nominative–dative–accusative, agent 1, recipient 2, patient 3')
-        """
-        if level not in ("case_order", "role", "cell"):
-            return super().group_name(level, value)
-        parts = [
-            "–".join(CASES[case] for case in part)
-            if set(part) <= set(CASES)
-            else ", ".join(f"{ROLES.get(role[:2], role[:2])} {role[2:]}" for role in part.split(","))
-            for part in value.split("|")
-        ]
-        return ", ".join(parts)
-
-    @classmethod
     def title_of(cls, config: str) -> str:
         """Name the sentences."""
         names = {OWN: "sentences of refined-tse", RELEASED: "sentences of Rochereau et al. (2020)"}
@@ -200,15 +164,21 @@ class German(Suite):
 
 def set_aucs(sentences: pd.DataFrame) -> pd.DataFrame:
     """Return the AUC of each variation set of scored sentences: the columns of the metric's `set_aucs`."""
-    pairs = _metric().compare(*(sentences[name] for name in ("logprob", "template", "cases", "positions")))
-    sets: pd.DataFrame = _metric().set_aucs(pairs)
+    sets: pd.DataFrame = _metric().set_aucs(_compared(sentences))
     return sets
+
+
+def _compared(sentences: pd.DataFrame) -> pd.DataFrame:
+    found: pd.DataFrame = _metric().compare(
+        *(sentences[of] for of in ("logprob", "template", "cases", "positions"))
+    )
+    return found
 
 
 def comparisons(tables: Tables) -> pd.DataFrame:
     """Return a row per comparison of a right clause with a violation: `good`, `bad`, `logprob_*`, `auc` (credit)."""
     sentences = tables["items"][[*SENTENCE, "logprob"]]
-    pairs = _metric().compare(*(sentences[name] for name in ("logprob", "template", "cases", "positions")))
+    pairs = _compared(sentences)
     pairs = pairs[pairs["present"]].rename(columns={"credit": "auc"}).replace({"doubled": CASES})
     pairs = pairs[["template", "positions", "case_order", "violation", "role", "doubled", "auc"]]
     for pattern, side in (("case_order", "good"), ("violation", "bad")):
@@ -234,23 +204,19 @@ def human_agreement(sets: pd.DataFrame) -> list[Row]:
     cells = (sums["credit"] / sums["n_comparisons"]).rename("auc").reset_index()
     n_templates, rows = sets["template"].nunique(), []
     for kind, of_kind in cells.groupby("variation_set", sort=False):
-        pearson = over_templates(scored[scored["variation_set"] == kind])
-        without = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
-        about = {
-            "level": ALL,
-            "value": "",
-            "n": len(of_kind),
-            "n_excluded": N_CELLS - len(of_kind),
-            "n_ties": 0,
-        }
-        for name in ("pearson", "spearman", "kendall") if len(of_kind) >= 3 else ():
-            values = of_kind["auc"], of_kind["people"]
-            score = metric_modules("human_correlation").definitions.correlations(*values, n_resamples=0)[name]
-            precision = (
-                pearson.columns() if name == "pearson" else {**without, "reliable": enough_units(n_templates)}
-            )
+        if len(of_kind) < 3:
+            continue
+        n = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
+        found = metric_modules("human_correlation").definitions.correlations(
+            of_kind["auc"], of_kind["people"], n_resamples=0
+        )
+        about = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
+        about |= {"reliable": enough_units(n_templates)}
+        for name in ("pearson", "spearman", "kendall"):
+            of_templates = over_templates(scored[scored["variation_set"] == kind]).columns()
             measure = f"human_{name}" + ("" if kind == "1-6" else f"@{kind}")
-            rows.append({"measure": measure, "score": float(score), **about, **precision})
+            row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name]), **n}
+            rows.append(row | (of_templates if name == "pearson" else about))
     return rows
 
 
@@ -261,13 +227,6 @@ def over_templates(sets: pd.DataFrame) -> Estimate:
     aucs, people = np.full((len(names), len(cell_names)), np.nan), np.zeros(len(cell_names))
     aucs[templates, cells], people[cells] = sets["auc"], sets["people"]
     return correlation(aucs, people, "templates")
-
-
-def _short_text(sentences: "pd.Series[str]") -> str:
-    """Name a template by one of its sentences and a hash of all: other sentences are other units."""
-    ordered = sorted(sentences)
-    name = hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:8]
-    return f"{ordered[0]} (one of {len(ordered)} sentences, {name})"
 
 
 def _metric() -> Any:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules, split_revision
 from ..io.files import slug
-from ..io.tables import require_text, require_unreserved
+from ..io.tables import require_text, require_unreserved, tables_in
 from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
 from ..statistics import Units
 from . import pair_sets
@@ -45,19 +45,12 @@ METHODS = {
 ASKED = {"full": (("", "good"), ("", "bad")), **QUERIES}
 """Method -> the columns with what is before, and the text, of the good and of the bad side."""
 RENAMED = {
-    "UID": "paradigm",
-    "linguistics_term": "phenomenon",
-    "sentence_good": "good",
-    "sentence_bad": "bad",
-}
+    "UID": "paradigm", "linguistics_term": "phenomenon", "sentence_good": "good", "sentence_bad": "bad",
+}  # fmt: skip
 _SCORES = [
     *METHODS, *(f"{name}{end}" for name in ("logprob_good", "logprob_bad", "ties") for end in ("", *QUERIES)),
     "score_good", "score_bad", "n_tokens_good", "n_tokens_bad",
 ]  # fmt: skip
-_SPELLINGS = {
-    "npi": "NPI", "subject verb": "subject–verb", "determiner noun": "determiner–noun", "filler gap": "filler–gap",
-    "control raising": "control and raising",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +72,8 @@ class MinimalPairs(Suite):
     linking: Literal["sum", "mean_token", "mean_byte", "mean_continuation", "slln"] | None = None
     """how sentences are compared [as the authors of a set do; else sum]"""
 
-    name, title, needs, paper = (
-        "minimal_pairs",
-        "Minimal pairs",
-        ("sentence_good", "sentence_bad"),
-        "warstadt2020",
-    )
+    name, title, paper = "minimal_pairs", "Minimal pairs", "warstadt2020"
+    needs = ("sentence_good", "sentence_bad")
     measures = tuple(
         Measure(measure, method, table=method, words=f"share of {words}", right_or_wrong=True, main_level="phenomenon",
                 counted="pairs", why_excluded="" if method == "full" else "the pair has no such prefixes")
@@ -117,12 +106,10 @@ class MinimalPairs(Suite):
 
     def load(self) -> pd.DataFrame:
         """Read the pairs, with the labels of BLiMP's paradigms and the prefixes of their methods."""
-        unused = "source" if self.source else "configs" if self.configs else ""
-        if self._set is None and unused:
-            raise ValueError(f"{unused} has no effect on {name_of(self.data)}; remove it.")
+        if self._set is None and (self.source or self.configs):
+            raise ValueError(f"source and configs have no effect on {name_of(self.data)}; remove them.")
         pairs = pd.concat([self._pairs(*table) for table in self._tables()], ignore_index=True)
-        empty = [level for level in self.levels if level in pairs and pairs[level].isna().all()]
-        pairs = pairs.drop(columns=empty)
+        pairs = pairs.drop(columns=[of for of in self.levels if of in pairs and pairs[of].isna().all()])
         if "context" in pairs:  # perhaps only in one of the files
             pairs["context"] = pairs["context"].fillna("")
             require_text(pairs, ("context",), "The table")
@@ -130,53 +117,38 @@ class MinimalPairs(Suite):
         refuse(numbers.duplicated(), numbers.to_frame("pair_id"), "The data", "pair_id", "each pair once")
         asked = self.methods or METHODS
         for method in QUERIES:
-            marks = pairs.pop(f"{method}_method").astype(bool)
-            if marks.any() and method in asked:
-                pairs[f"{method}_method"] = marks
-            else:
-                pairs = pairs.drop(columns=[*COLUMNS[method]])
+            marks = pairs[f"{method}_method"].astype(bool)
+            if not marks.any() or method not in asked:
+                pairs = pairs.drop(columns=[f"{method}_method", *COLUMNS[method]])
         if not any(method == "full" or f"{method}_method" in pairs for method in asked):
+            paradigms = ", ".join(pairs["paradigm"].unique()[:5])
             raise ValueError(
-                f"No paradigm here supports {' or '.join(asked)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
-                "Every paradigm supports the method 'full'."
+                f"No paradigm here supports {' or '.join(asked)}: {paradigms}. All support 'full'."
             )
         if self._set is None:
             warn_of_odd_pairs(pairs, own_levels(pairs, {*self.known, *self.levels, *SIDES}))
-        elif self._set.is_blimp and not is_blimp(pairs):
-            raise ValueError(
-                f"{self.source} is no copy of BLiMP. Name pairs of your own as data, not as source."
-            )
+        elif self._set.is_blimp and not pairs["paradigm"].isin(_metric().BLIMP_PARADIGMS).all():
+            raise ValueError(f"{self.source} is no copy of BLiMP. Name pairs of your own as data.")
         return pairs
 
     def _tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the tables that the data consist of, each with its name."""
-        path = Path(self.data) if isinstance(self.data, str | Path) else None
         if self._set is not None:
             yield from pair_sets.load_set(self.data, self.configs, self.source)
-        elif path is not None and path.is_dir():
-            files = sorted(path.glob("*.jsonl")) or sorted(path.glob("data/*.jsonl"))
-            if not files:
-                raise ValueError(
-                    f"There are no *.jsonl files in {path}. Name a folder with BLiMP's, or a table."
-                )
-            yield from ((str(file), read(file)) for file in files)
-        else:
-            if path is not None and not (path.suffix or path.exists() or is_hub_id(self.data)):
+        elif isinstance(self.data, str | Path) and not is_hub_id(self.data):
+            if not Path(self.data).suffix and not Path(self.data).exists():
                 pair_sets.find_set(str(self.data))  # says which there are
+            yield from ((str(file), read(file)) for file in tables_in(Path(self.data)))
+        else:
             yield name_of(self.data), read(self.data)
 
     def _pairs(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a table as items; without `UID`, it is one paradigm by its name, but not by one of BLiMP's."""
+        """Return a table as items; without `UID`, it is one paradigm by its name."""
         known: dict[str, tuple[str, str]] = _metric().BLIMP_PARADIGMS
-        if "UID" not in frame:
-            stem = Path(name).stem
-            frame = frame.assign(UID=f"my_{stem}" if stem in (ALL, *known) else stem)
+        frame = frame if "UID" in frame else frame.assign(UID=Path(name).stem)
         is_known = frame["UID"].map(lambda uid: isinstance(uid, str) and uid in known)
         labels = [] if is_known.all() else [of for of in ("linguistics_term", "field") if of in frame]
         frame = check(frame, name, texts=("UID", "sentence_good", "sentence_bad", *labels))
-        refuse(
-            frame["UID"] == ALL, frame, name, "UID", "another name; this is the average over all paradigms"
-        )
         require_unreserved(frame, _SCORES, name)
         numbers = pair_numbers(frame, name)
         table = frame.drop(columns="pairID", errors="ignore").rename(columns=RENAMED).assign(pair_id=numbers)
@@ -196,7 +168,7 @@ class MinimalPairs(Suite):
     @property
     def _set(self) -> pair_sets.PairSet | None:
         """The published set that is loaded; None for pairs of the user's own."""
-        return pair_sets.find_set(self.data) if isinstance(self.data, str) and self.knows(self.data) else None
+        return pair_sets.find_set(self.data) if self._is_named else None
 
     @classmethod
     def knows(cls, data: str) -> bool:
@@ -205,16 +177,14 @@ class MinimalPairs(Suite):
 
     @property
     def dataset(self) -> str:
-        """The data set's name in results; a folder with BLiMP is BLiMP."""
-        if self._set is not None:
-            return split_revision(self.data)[0]
-        return BLIMP if is_blimp(self.items) else super().dataset
+        """The data set's name in results."""
+        return split_revision(self.data)[0] if self._is_named else super().dataset
 
     @property
     def config(self) -> str:
         """The configuration's name in results: the set with its configurations, where these are a part of it."""
         if self._set is None:
-            return BLIMP if self.dataset == BLIMP else super().config
+            return super().config
         chosen = self._set.chosen(self.configs) if self.configs or self._set.default else ()
         return slug("-".join((self.dataset, *chosen)))
 
@@ -229,17 +199,8 @@ class MinimalPairs(Suite):
 
     @classmethod
     def group_name(cls, level: str, value: str) -> str:
-        """Name a group: a phenomenon as a heading, a paradigm as it is.
-
-        >>> MinimalPairs.group_name("phenomenon", "npi_licensing"), MinimalPairs.group_name("paradigm", "wh_island")
-        ('NPI licensing', 'wh_island')
-        """
-        if level not in ("phenomenon", "field"):
-            return value if level == "paradigm" else super().group_name(level, value)
-        name = value.replace("_", " ")
-        for plain, printed in _SPELLINGS.items():
-            name = name.replace(plain, printed)
-        return name[:1].upper() + name[1:]
+        """Name a group; a paradigm as it is."""
+        return value if level == "paradigm" else super().group_name(level, value)
 
     # Scores.
 
@@ -248,35 +209,32 @@ class MinimalPairs(Suite):
         """The linking function that is used."""
         return self.linking or (self._set.linking if self._set else "") or "sum"
 
+    @property
+    def _pll(self) -> str:
+        return self._set.pll if self._set else ""
+
     def asked(self) -> Row:
         """Return what is asked, with what the authors of a set do."""
-        pll = self._set.pll if self._set else ""
-        return {**super().asked(), "linking": self.compared_by, "authors_pll": pll}
+        return {**super().asked(), "linking": self.compared_by, "authors_pll": self._pll}
 
     def facts(self, scorer: Scorer) -> Row:
-        """Return the methods, whose linking function it is, and the authors' pseudo-log-likelihood."""
-        whose = "the authors" if self._set and self.compared_by == self._set.linking else "the user"
-        about = self._as_authors(scorer).signature
-        return {**about, "methods": self._methods(scorer), "linking_of": whose}
+        """Return the methods, and the authors' pseudo-log-likelihood."""
+        return {**self._as_authors(scorer).signature, "methods": self._methods(scorer)}
 
     def _as_authors(self, scorer: Scorer) -> Scorer:
-        pll = self._set.pll if self._set else ""
-        return scorer.with_authors_pll(pll) if pll else scorer  # unless the user chose one
+        return scorer.with_authors_pll(self._pll) if self._pll else scorer  # unless the user chose one
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where a scorer only scores whole sentences, and more is asked."""
-        prefix = next((method for method in self.methods or () if method != "full"), None)
-        if "context" in self.items and self.items["context"].ne("").any():
-            reason = "these pairs have a column 'context'. Remove the column, or choose another model"
-        elif self.compared_by == "mean_continuation":
-            reason = "mean_continuation asks for the end of a sentence. Choose another function (--linking)"
-        elif prefix:
-            reason = f"the method {prefix!r} asks for a word after a prefix. Use the method 'full'"
-        else:
-            return
-        is_counted = scorer.can("token_counts") or self.compared_by != "mean_continuation"
-        if not scorer.can("continuation_logprobs") or not is_counted:
-            raise ValueError(f"{scorer.name} only scores whole sentences, and {reason}.")
+        has_context = "context" in self.items and self.items["context"].ne("").any()
+        has_more = (
+            has_context or self.compared_by == "mean_continuation" or {*(self.methods or ())} - {"full"}
+        )
+        if has_more and not scorer.can("continuation_logprobs"):
+            raise ValueError(
+                f"{scorer.name} only scores whole sentences, and a column 'context', mean_continuation and prefixes "
+                "ask for words after others. Leave these out, or choose another model."
+            )
 
     def _methods(self, scorer: Scorer) -> list[str]:
         possible = METHODS if scorer.can("continuation_logprobs") else ["full"]
@@ -292,15 +250,14 @@ class MinimalPairs(Suite):
             end, is_asked = "", np.ones(len(items), dtype=bool)
             if method != "full":
                 end, is_asked = f"_{method}", items[[*COLUMNS[method]]].notna().all(axis=1).to_numpy()
-            logprobs: Any = np.full((2, len(items)), np.nan)
-            scores = logprobs
+            scores = logprobs = np.full((2, len(items)), np.nan)
             if method == "full" and scorer.can("pair_logprobs"):
                 logprobs[:] = [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
             elif is_asked.any():
                 queries = [*_queries(items[is_asked], method)]
                 logprobs[:, is_asked] = np.split(_logprobs(scorer, queries, progress), 2)
             if method == "full" and self.compared_by != "sum":
-                scores = self._linked(scorer, items, logprobs, progress)
+                scores = np.stack(self._linked(scorer, items, logprobs, progress))
                 found |= {f"score_{side}": values for side, values in zip(SIDES, scores, strict=True)}
             outcomes = _metric().outcomes(*scores)
             found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}
@@ -358,19 +315,14 @@ class MinimalPairs(Suite):
 
 
 def pair_numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
-    """Return each pair's number in its paradigm: `pairID` (the release), `pair_id` (the Hub), `item`, or counted."""
-    for column in ("pairID", "pair_id", "item"):
-        if column in frame:
-            numbers = frame[column].astype(str).str.removesuffix(".0")
-            is_number = numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
-            if column == "item" and pd.DataFrame({"UID": frame["UID"], "item": numbers}).duplicated().any():
-                break
-            if is_number.all():
-                return numbers.astype("int64")
-            if column != "item":
-                expected = "a whole number; without this column, pairs are counted"
-                refuse(~is_number, frame, name, column, expected)
-    return frame.groupby("UID").cumcount()
+    """Return each pair's number in its paradigm: `pairID` (the release), `pair_id` (the Hub), or counted."""
+    column = next((of for of in ("pairID", "pair_id") if of in frame), None)
+    if column is None:
+        return frame.groupby("UID").cumcount()
+    numbers = frame[column].astype(str).str.removesuffix(".0")
+    is_number = numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
+    refuse(~is_number, frame, name, column, "a whole number; without this column, pairs are counted")
+    return numbers.astype("int64")
 
 
 def warn_of_odd_pairs(pairs: pd.DataFrame, conditions: Sequence[str]) -> None:
@@ -384,11 +336,6 @@ def warn_of_odd_pairs(pairs: pd.DataFrame, conditions: Sequence[str]) -> None:
         advice = "A column `item` says which rows are versions of one item, and sharpens comparisons of conditions."
         found = f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals"
         warnings.warn(f"{found}. {advice}", DataWarning, stacklevel=3)
-
-
-def is_blimp(pairs: pd.DataFrame) -> bool:
-    """Whether all paradigms are BLiMP's."""
-    return bool(pairs["paradigm"].isin(_metric().BLIMP_PARADIGMS).all())
 
 
 def critical_words(pairs: pd.DataFrame) -> NDArray[Any]:
@@ -417,16 +364,10 @@ def _queries(pairs: pd.DataFrame, method: str) -> Iterator[tuple[str, str]]:
 
 def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
     """Return the tokens of each text, 0 for an empty one; words where a scorer does not count tokens."""
-
-    def count(different: list[str]) -> NDArray[np.int64]:
-        there = [text for text in different if text]
-        can = scorer.can("token_counts")
-        counts = scorer.token_counts(there) if can else [len(text.split()) for text in there]
-        n_tokens = dict(zip(there, counts, strict=True))
-        return np.array([n_tokens.get(text, 0) for text in different], dtype=np.int64)
-
-    counts, places = each_once(texts, count)
-    return counts[places]
+    if not scorer.can("token_counts"):
+        return np.array([len(text.split()) for text in texts])
+    counts, places = each_once([text or "." for text in texts], scorer.token_counts)
+    return np.where([text == "" for text in texts], 0, np.asarray(counts)[places])
 
 
 def _logprobs(scorer: Scorer, queries: list[tuple[str, str]], progress: Progress | None) -> Logprobs:

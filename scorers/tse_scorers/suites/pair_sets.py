@@ -1,44 +1,26 @@
 """Published sets of minimal pairs: where each is, which columns it has, how its authors score it.
 
-No sentence is shipped: a set is loaded from its authors, pinned by a commit. One on the Hub is in the cache of the Hub.
-Of a repository on GitHub, the files of the set are unpacked into the same cache once and checked by a checksum over all
-of them; so sets whose licence forbids sharing can be used, too. `source` names a copy instead.
+No sentence is shipped: a set is downloaded once from its authors, at a commit, which names its content, so that sets
+whose licence forbids sharing can be used, too. `source` names a copy instead.
 """
 
-import csv
-import hashlib
 import io
 import json
 import re
-import shutil
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..io.bundle import snapshot, split_revision
-from ..io.files import blob_id, check_folder
 from ..io.suggestions import unknown_name
-from ..io.tables import require_columns
 
 GITHUB = "https://github.com"
-_UNREADABLE = (
-    OSError,
-    KeyError,
-    TypeError,
-    UnicodeDecodeError,
-    csv.Error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    EOFError,
-)
 
 
 @dataclass(frozen=True)
@@ -54,11 +36,11 @@ class PairSet:
         licence: of the data; where none is stated, copies may not be shared.
         at: `hub:owner/name[@commit]` or `github:owner/name[@commit]`.
         files: pattern of its files; of several, separated by `|`, the first one with files counts.
-        checksum: of all files together, see `checksum_of`; empty on the Hub.
         n_pairs: how many pairs it has; 0 where nobody has counted.
         configs: configuration -> language (ISO 639-3); empty if each folder is one, named by its language.
         default: the configurations that are loaded if none is named; all by default.
-        good, bad, paradigm, phenomenon, field, cluster: columns, or texts with columns in braces.
+        good, bad: columns of the sentences, or texts.
+        paradigm, phenomenon, field, cluster: texts.
         linking: how its authors compare sentences; empty for a function that is not here: then by the sum.
         pll: the pseudo-log-likelihood of masked models that its authors use; empty if they state none.
         read: reads a file, given its name and content.
@@ -71,7 +53,6 @@ class PairSet:
     licence: str
     at: str
     files: str
-    checksum: str = ""
     n_pairs: int = 0
     configs: Mapping[str, str] = field(default_factory=lambda: {"all": "eng"})
     default: Sequence[str] = ()
@@ -91,8 +72,7 @@ class PairSet:
     def address(self) -> str:
         """The page where a person finds the data."""
         kind, _, where = self.at.partition(":")
-        host = "huggingface.co/datasets" if kind == "hub" else "github.com"
-        return f"https://{host}/{split_revision(where)[0]}"
+        return f"https://{'huggingface.co/datasets' if kind == 'hub' else 'github.com'}/{split_revision(where)[0]}"
 
     def chosen(self, configs: Sequence[str] | None) -> tuple[str, ...]:
         """Return the configurations that are loaded; ValueError where one is unknown."""
@@ -102,67 +82,45 @@ class PairSet:
         return tuple(dict.fromkeys(configs or self.default or self.configs))
 
     def files_in(self, folder: Path, config: str) -> list[tuple[Path, str]]:
-        """Return the files of a configuration and their paths below the fixed part; the folder may be an inner one."""
-        for pattern in self.files.split("|"):
-            parts = pattern.split("/")
-            for depth, part in enumerate(parts):
-                inner = "/".join(parts[depth:]).replace("{config}", config)
-                fixed = len(re.split(r"[^/]*\*", inner)[0]) if "*" in inner else 0
-                if paths := sorted(path for path in folder.glob(inner) if path.is_file()):
-                    return [(path, path.relative_to(folder).as_posix()[fixed:]) for path in paths]
-                if "{config}" in part and len(self.configs) != 1:
-                    break  # without its folder, a file could be of any configuration
+        """Return the files of a configuration in a copy of the repository, and their paths below the fixed part."""
+        for pattern in self.files.replace("{config}", config).split("|"):
+            fixed = folder / pattern.partition("*")[0].rpartition("/")[0]
+            if paths := sorted(folder.glob(pattern)):
+                return [(path, path.relative_to(fixed).as_posix()) for path in paths]
         return []
 
     def __str__(self) -> str:
         """Return what there is to know of it, a line for each fact."""
-        languages = ", ".join(f"{name} ({language})" for name, language in self.configs.items())
         facts = {
-            "title": self.title, "paper": self.citation, "licence": self.licence,
-            "source": " at ".join(filter(None, (self.address, split_revision(self.at)[1]))),
-            "pairs": f"{self.n_pairs:,}" if self.n_pairs else "not counted",
-            "configurations": languages or "each language, by its ISO 639-3 code",
-            "by default": ", ".join(self.default), "acceptable": self.good, "unacceptable": self.bad,
-            "levels": f"paradigm {self.paradigm}, phenomenon {self.phenomenon}, field {self.field}",
-            "linking": self.linking or "sum, which is not its authors' function", "masked models": self.pll,
-            "note": self.note,
-        }  # fmt: skip
-        return "\n".join(f"{name:<15} {fact}" for name, fact in facts.items() if fact)
+            of.name: getattr(self, of.name) for of in fields(self) if of.name not in ("read", "is_blimp")
+        }
+        facts["configs"] = ", ".join(f"{name} ({language})" for name, language in self.configs.items())
+        facts |= {
+            "at": f"{self.address} {split_revision(self.at)[1] or ''}",
+            "default": ", ".join(self.default),
+        }
+        return "\n".join(f"{name:<10} {fact}" for name, fact in facts.items() if fact)
 
 
 # Readers: of a file's name and content
 
 
-def table_of(name: str, content: bytes, separator: str = "") -> pd.DataFrame:
+def table_of(name: str, content: bytes, separator: str = "", **options: Any) -> pd.DataFrame:
     """Read a table by the ending of its name; fields of text files are texts."""
+    file = io.BytesIO(content)
     if name.endswith(".parquet"):
-        return pd.read_parquet(io.BytesIO(content))
+        return pd.read_parquet(file)
     if name.endswith((".jsonl", ".json")):
-        return pd.read_json(io.BytesIO(content), lines=name.endswith("l"), dtype=False)
-    rows = _rows(content, separator or ("," if name.endswith(".csv") else "\t"), csv.QUOTE_MINIMAL)
-    if not rows:
-        raise ValueError(f"{name} has no rows. Check that the file is complete.")
-    return _frame(rows[0], rows[1:], name)
-
-
-def _rows(content: bytes, separator: str = "\t", quoting: Any = csv.QUOTE_NONE) -> list[list[str]]:
-    # Sentences may hold other characters that end lines for `splitlines`.
-    lines = io.StringIO(content.decode("utf-8-sig"), newline="")
-    return [row for row in csv.reader(lines, delimiter=separator, quoting=quoting) if any(row)]
-
-
-def _frame(columns: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> pd.DataFrame:
-    if short := [n for n, row in enumerate(rows, 1) if len(row) < len(columns)]:
-        raise ValueError(
-            f"{name} has fewer than {len(columns)} fields in row {short[0]}. Check that it is complete."
-        )
-    return pd.DataFrame([row[: len(columns)] for row in rows], columns=list(columns), dtype=object)
+        return pd.read_json(file, lines=name.endswith("l"), dtype=False)
+    separator = separator or ("," if name.endswith(".csv") else "\t")
+    as_text = {"dtype": str, "keep_default_na": False, "index_col": False, "encoding": "utf-8-sig"}
+    return pd.read_csv(file, sep=separator, **as_text, **options)
 
 
 def side_by_side(frame: pd.DataFrame, is_good: Any, sentence: str, name: str) -> pd.DataFrame:
     """Put the n-th acceptable and the n-th unacceptable row into one, with `sentence_good` and `sentence_bad`."""
     good, bad = (frame[mask].reset_index(drop=True) for mask in (is_good, ~is_good))
-    if len(good) != len(bad) or not len(good):
+    if len(good) != len(bad):
         counts = f"{len(good)} acceptable sentences and {len(bad)} others"
         raise ValueError(f"{name} has {counts}; expected as many of each. Check that the file is complete.")
     return good.assign(sentence_good=good[sentence], sentence_bad=bad[sentence])
@@ -171,7 +129,6 @@ def side_by_side(frame: pd.DataFrame, is_good: Any, sentence: str, name: str) ->
 def labelled(name: str, content: bytes, label: str, good: str, sentence: str) -> pd.DataFrame:
     """Read a row per sentence, which a column labels."""
     frame = table_of(name, content)
-    require_columns(frame, (label, sentence), name)
     return side_by_side(frame, frame[label].str.strip() == good, sentence, name)
 
 
@@ -184,7 +141,7 @@ def bare(name: str, content: bytes, good: int) -> pd.DataFrame:
 
 def read_clams(name: str, content: bytes) -> pd.DataFrame:
     """Read separated words in lower case, a row per sentence, and write them as sentences."""
-    frame = _frame(["label", "words"], _rows(content), name)
+    frame = table_of(name, content, names=["label", "words"], quoting=3)
     frame["sentence"] = frame["words"].map(sentence_case)
     return side_by_side(frame, frame["label"].str.strip() == "True", "sentence", name)
 
@@ -215,13 +172,14 @@ def read_turblimp(name: str, content: bytes) -> pd.DataFrame:
 
 def read_nocola(name: str, content: bytes) -> pd.DataFrame:
     """Read lines without a header; those with # are comments."""
-    rows = [row for row in _rows(content) if not row[0].startswith("#")]
-    return _frame(["sentence_bad", "sentence_good", "error_type"], rows, name)
+    frame = table_of(name, content, names=["sentence_bad", "sentence_good", "error_type"], quoting=3)
+    return frame[~frame["sentence_bad"].str.startswith("#")]
 
 
 def read_nested(name: str, content: bytes) -> pd.DataFrame:
     """Read lists of [[prefix, prefix], [good end, bad end]]."""
-    return _frame(["prefix", "good", "bad"], [[start[0], *ends] for start, ends in json.loads(content)], name)
+    rows = [(start[0], *ends) for start, ends in json.loads(content)]
+    return pd.DataFrame(rows, columns=["prefix", "good", "bad"])
 
 
 # The sets
@@ -231,26 +189,24 @@ _UNSCORED = "Its authors do not score the first token, unless the tokenizer adds
 SETS = {
     "blimp": PairSet(
         "BLiMP", "Warstadt et al. (2020), TACL 8", "CC-BY-4.0",
-        "hub:nyu-mll/blimp@877fba0801ffb7cbd8c39c1ff314a46f053f6036", "*/*.parquet|data/*.jsonl", n_pairs=67_000,
-        paradigm="{UID}", phenomenon="{linguistics_term}", field="{field}", is_blimp=True,
-        note="The overall accuracy is the mean of the 67 paradigms. 7 pairs are two identical sentences, so that "
-        "two paradigms cannot be fully right; 161 have 'out in the open' before a noun. All are scored, as in "
-        "published accuracies. The authors' repository is github.com/alexwarstadt/blimp; a copy of it can be the "
-        "source.",
+        "hub:nyu-mll/blimp@877fba0801ffb7cbd8c39c1ff314a46f053f6036", "*/*.parquet|data/*.jsonl|*.jsonl",
+        n_pairs=67_000, paradigm="{UID}", phenomenon="{linguistics_term}", field="{field}", is_blimp=True,
+        note="The overall accuracy is the mean of the 67 paradigms. 7 pairs are two identical sentences, so that two "
+        "paradigms cannot be fully right; 161 have 'out in the open' before a noun. All are scored, as in published "
+        "accuracies. The authors' repository is github.com/alexwarstadt/blimp; a copy of it can be the source.",
     ),
     "blimp-nl": PairSet(
         "BLiMP-NL", "Suijkerbuijk et al. (2025), Computational Linguistics", "none stated for this copy", _QFRBLIMP,
-        "datastore/BLiMP-NL/Phenomenon*.csv", checksum="f8bf57e17d6de8fc9863f7bbaef475a9", n_pairs=8_400,
-        configs={"all": "nld"}, paradigm="{Number (paradigm)} {Paradigm}", phenomenon="{Phenomenon}", linking="",
+        "datastore/BLiMP-NL/Phenomenon*.csv", n_pairs=8_400, configs={"all": "nld"},
+        paradigm="{Number (paradigm)} {Paradigm}", phenomenon="{Phenomenon}", linking="",
         read=partial(labelled, label="Grammaticality", good="Grammatical", sentence="Sentence"),
-        note="Its authors compare syntactic log-odds ratios (SLOR), which need unigram probabilities; here "
-        "sentences are compared by the sum, which is not its authors' function. This is a third-party copy. 11 pairs "
-        "are two identical sentences; 46 have spaces at an end.",
+        note="Its authors compare syntactic log-odds ratios (SLOR), which need unigram probabilities; here sentences "
+        "are compared by the sum, which is not its authors' function. This is a third-party copy. 11 pairs are two "
+        "identical sentences; 46 have spaces at an end.",
     ),
     "clams": PairSet(
         "CLAMS", "Mueller et al. (2020), ACL", "Apache-2.0",
-        "github:aaronmueller/clams@36b5c9a56ecc51d3eedb6c1a85b805085d631c71", "{config}_evalset/*.txt",
-        checksum="c836068a8b8b19f21d21b74819ed5abe", n_pairs=335_466,
+        "github:aaronmueller/clams@36b5c9a56ecc51d3eedb6c1a85b805085d631c71", "{config}_evalset/*.txt", n_pairs=335_466,
         configs={"de": "deu", "en": "eng", "fr": "fra", "he": "heb", "ru": "rus"}, paradigm="{language}/{file}",
         field="morphology", read=read_clams,
         note="Its authors count ties as right, append ' .' and <eos>, and score mBERT by one masked word. The files "
@@ -261,107 +217,99 @@ SETS = {
     ),
     "climp": PairSet(
         "CLiMP", "Xiang et al. (2021), EACL", "none stated",
-        "github:beileixiang/CLiMP@094a9e93a4598f23f86eb715d4782b358634c810", "CLiMP_corpus.zip",
-        checksum="3b96c336ce48257a97c3864bd151387c", n_pairs=16_000, configs={"all": "zho"}, paradigm="{1}",
-        phenomenon="{0}", read=read_climp,
-        note="The repository has no scoring code. The sentences have no final punctuation mark. The columns are "
-        "named 0 to 3.",
+        "github:beileixiang/CLiMP@094a9e93a4598f23f86eb715d4782b358634c810", "CLiMP_corpus.zip", n_pairs=16_000,
+        configs={"all": "zho"}, paradigm="{1}", phenomenon="{0}", read=read_climp,
+        note="The repository has no scoring code. The sentences have no final punctuation mark. The columns are named "
+        "0 to 3.",
     ),
     "freq-blimp": PairSet(
         "freq-BLiMP", "The repository names no paper.", "none stated",
         "github:TimeTravelerTy/freq-blimp@cea2d0596ca0e4f7a23ca19d8ba4eaadc27ebfbb",
-        "data/processed/freq_blimp_{config}_zipf*_generated.jsonl", checksum="git:7042604080a5153e5a44d2a217c1244f",
+        "data/processed/freq_blimp_{config}_zipf*_generated.jsonl",
         configs=dict.fromkeys(("head", "tail", "xtail"), "eng"), good="good_freq", bad="bad_freq",
         paradigm="{config}/{subtask}", phenomenon="{phenomenon}", field="{field}",
-        note=f"{_UNSCORED} Batches are padded on the left without position ids. The configurations are windows of "
-        "word frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 to 3.0 (tail), 1.2 to 2.0 (xtail).",
+        note=f"{_UNSCORED} The configurations are windows of word frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 "
+        "to 3.0 (tail), 1.2 to 2.0 (xtail).",
     ),
     "jblimp": PairSet(
         "JBLiMP", "Someya & Oseki (2023), Findings of EACL",
         "none granted: copyright stays with the authors of the excerpts",
         "github:osekilab/JBLiMP@80dbcd80f161511d9130691181a6492cae2c6dcc",
-        "data/validated/validated_minimal_pairs.jsonl", checksum="0e0f9a5516ee5d9fe2d51293fd11a831", n_pairs=331,
-        configs={"all": "jpn"}, good="good_sentence", bad="bad_sentence",
-        paradigm="{phenomenon}/{paradigm}", phenomenon="{phenomenon}",
+        "data/validated/validated_minimal_pairs.jsonl", n_pairs=331, configs={"all": "jpn"}, good="good_sentence",
+        bad="bad_sentence", paradigm="{phenomenon}/{paradigm}", phenomenon="{phenomenon}",
         note="The repository has no scoring code. In 64 pairs (types interpretation and coreference), a sentence is "
         "bad only under one reading, which its probability cannot show.",
     ),
     "lindsea": PairSet(
         "LINDSEA (BHASA), syntax", "Leong et al. (2023), arXiv:2309.06085", "CC-BY-4.0",
         "github:aisingapore/BHASA@beb96cdec8f4efbe680b2e7ca66d3f42c0f7493e", "lindsea/{config}/syntax/*.jsonl",
-        checksum="c09e0b4dbac56e7a31f32d00b66bd005", n_pairs=850, configs={"id": "ind", "ta": "tam"},
-        good="correct", bad="wrong", paradigm="{language}/{category}/{subcategory}",
-        phenomenon="{linguistic_phenomenon}",
-        note="The authors ask a chat model which sentence is acceptable; sums are this project's choice. The "
-        "sentences have no full stops. One Tamil pair is two identical sentences. A paradigm has 1 to 10 pairs.",
+        n_pairs=850, configs={"id": "ind", "ta": "tam"}, good="correct", bad="wrong",
+        paradigm="{language}/{category}/{subcategory}", phenomenon="{linguistic_phenomenon}",
+        note="The authors ask a chat model which sentence is acceptable; sums are this project's choice. The sentences "
+        "have no full stops. One Tamil pair is two identical sentences. A paradigm has 1 to 10 pairs.",
     ),
     "multiblimp": PairSet(
         "MultiBLiMP 1.0", "Jumelet et al. (2025), arXiv:2504.02768", "CC-BY-4.0", "hub:jumelet/multiblimp",
         "{config}/data.tsv", configs={}, good="sen", bad="wrong_sen", paradigm="{language}/{phenomenon}",
         phenomenon="{phenomenon}", field="morphology",
-        note=f"{_UNSCORED} The newest version on the Hub is loaded; multiblimp@COMMIT pins one. Languages have "
-        "between 7 and 4,615 pairs. Texts are joined from treebank tokens: split clitics such as 'is n't' remain.",
+        note=f"{_UNSCORED} The newest version on the Hub is loaded; multiblimp@COMMIT pins one. Languages have between "
+        "7 and 4,615 pairs. Texts are joined from treebank tokens: split clitics such as 'is n't' remain.",
     ),
     "nocola": PairSet(
         "NoCoLA_zero", "Jentoft & Samuel (2023), NoDaLiDa", "none stated",
         "github:ltgoslo/nocola@79894ce0b221fd87677986afe14c2819305a8149", "datasets/NoCoLa_zero.txt",
-        checksum="git:f950b8808a70bcbd16f95db2a8b73bef", configs={"all": "nob"}, paradigm="{error_type}",
-        phenomenon="{error_type}", field="learner errors", linking="mean_token", pll="original", read=read_nocola,
+        configs={"all": "nob"}, paradigm="{error_type}", phenomenon="{error_type}", field="learner errors",
+        linking="mean_token", pll="original", read=read_nocola,
         note="Its authors score masked models only, leave out identical pairs, and ask for a difference above 1e-8. "
         "Sentences are by learners: one may hold several errors.",
     ),
     "qfrblimp": PairSet(
         "QFrBLiMP", "Beauchemin et al. (2026), arXiv preprint", "CC-BY-NC-SA-4.0", _QFRBLIMP,
-        "datastore/QFrBLiMP/human_llm_annotations.tsv", checksum="4cc635be6ed06d24cc1e3b7f218029b3", n_pairs=1_761,
-        configs={"all": "fra"}, paradigm="type {type}", phenomenon="type {type}", linking="mean_token",
-        note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence, which is not a pseudo-"
-        "log-likelihood. 18 pairs are two identical sentences. The column label is the opinion of annotators; it is "
-        "not read.",
+        "datastore/QFrBLiMP/human_llm_annotations.tsv", n_pairs=1_761, configs={"all": "fra"}, paradigm="type {type}",
+        phenomenon="type {type}", linking="mean_token",
+        note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence, which is not a "
+        "pseudo-log-likelihood. 18 pairs are two identical sentences.",
     ),
     "rublimp": PairSet(
         "RuBLiMP", "Taktasheva et al. (2024), EMNLP",
         "Apache-2.0; sentences of public corpora stay with their authors or publishers",
-        "github:RussianNLP/RuBLiMP@9f0d8dfa993b2c0f0acf12660258540376779543", "datasets/*.csv",
-        checksum="dcbfbf4b9c6a5d0c64564ed73a12c143", n_pairs=45_000, configs={"all": "rus"},
-        good="source_sentence", bad="target_sentence", paradigm="{PID}", phenomenon="{phenomenon}", field="{level}",
-        linking="mean_token", pll="original",
+        "github:RussianNLP/RuBLiMP@9f0d8dfa993b2c0f0acf12660258540376779543", "datasets/*.csv", n_pairs=45_000,
+        configs={"all": "rus"}, good="source_sentence", bad="target_sentence", paradigm="{PID}",
+        phenomenon="{phenomenon}", field="{level}", linking="mean_token", pll="original",
         note="Its authors give causal models the text '</s>' before each sentence; here they have their own start "
         "token. The pairs were selected with 25 named models. Do not compare these with other models on them.",
     ),
     "sling": PairSet(
         "SLING", "Song et al. (2022), EMNLP", "MIT",
         "github:Yixiao-Song/SLING_Data_Code@5a7f791fbb9db6d2fee66e128fe89c80ac1f993b", "SLING_Data/**/*.jsonl",
-        checksum="1199be3d002dfaa9ff1f1fff898c97e1", n_pairs=40_560, configs={"all": "zho"}, paradigm="{path}",
-        phenomenon="{top}", field="{field}", linking="mean_token", pll="original",
-        note=f"{_UNSCORED} They count ties as right; here they are wrong. Each accuracy that the released program "
-        "prints is over all files so far. 24 pairs are two identical sentences. The files have 40 paradigms of 1,000 "
-        "pairs and 14 reflexive ones of 40; they are named by their files, since the column paradigm is 'Plural' in "
-        "12.",
+        n_pairs=40_560, configs={"all": "zho"}, paradigm="{path}", phenomenon="{top}", field="{field}",
+        linking="mean_token", pll="original",
+        note=f"{_UNSCORED} They count ties as right; here they are wrong. 24 pairs are two identical sentences. There "
+        "are 40 paradigms of 1,000 pairs and 14 reflexive ones of 40, named by their files, since the column paradigm "
+        "is 'Plural' in 12.",
     ),
     "syntaxgym-ml": PairSet(
         "Controlled evaluation in Basque, Hindi and Swahili", "Kryvosheieva & Levy (2024), arXiv:2411.07474",
         "none stated",
         "github:dariakryvosheieva/syntactic_generalization_multilingual@7f440157f4925f094ca05d91087ea6847317cf45",
-        "suites/{config}-*.json", checksum="6487cea04f163309304cafdb59d07716", n_pairs=22_000,
-        configs={"basque": "eus", "hindi": "hin", "swahili": "swh"}, good="{prefix} {good}",
-        bad="{prefix} {bad}", phenomenon="{config}", field="morphology", linking="mean_continuation",
-        pll="within_word_l2r", read=read_nested,
+        "suites/{config}-*.json", n_pairs=22_000, configs={"basque": "eus", "hindi": "hin", "swahili": "swh"},
+        good="{prefix} {good}", bad="{prefix} {bad}", phenomenon="{config}", field="morphology",
+        linking="mean_continuation", pll="within_word_l2r", read=read_nested,
         note="Its authors use no start token; a prefix is always before the scored words. Pairs of a prefix and two "
         "continuations that differ in their first word. A Hindi sentence ends in a danda.",
     ),
     "turblimp": PairSet(
         "TurBLiMP", "Başar et al. (2025), EMNLP", "CC-BY-4.0",
-        "github:ezgibasar/TurBLiMP@297de13fb7a0ce524fe32e8b175c6b5255d66960", "data/{config}/*.csv",
-        checksum="da774649609f744225ff3bee17c5439e", n_pairs=18_200, configs={"base": "tur", "experimental": "tur"},
-        default=["base"], good="good_sentence", bad="bad_sentence", phenomenon="{phenomenon}",
-        cluster="{file} {good_cue} {bad_cue} {critical_region}", pll="within_word_l2r", read=read_turblimp,
-        note=f"{_UNSCORED} A file of base is about 100 items in about ten variants each, which are one unit here. "
-        "831 rows of base repeat another row; 20 pairs of base and 10 of experimental are two identical sentences.",
+        "github:ezgibasar/TurBLiMP@297de13fb7a0ce524fe32e8b175c6b5255d66960", "data/{config}/*.csv", n_pairs=18_200,
+        configs={"base": "tur", "experimental": "tur"}, default=["base"], good="good_sentence", bad="bad_sentence",
+        phenomenon="{phenomenon}", cluster="{file} {good_cue} {bad_cue} {critical_region}", pll="within_word_l2r",
+        read=read_turblimp,
+        note=f"{_UNSCORED} A file of base is about 100 items in about ten variants each, which are one unit here. 831 "
+        "rows of base repeat another row; 20 pairs of base and 10 of experimental are two identical sentences.",
     ),
     "xcomps": PairSet(
         "XCOMPS", "He et al. (2025), arXiv preprint", "MIT",
         "github:LinyangHe/XCOMPS@60c8ce9cc3b693f8f45f4213c8218f6af1ceabea", "data/comps_{config}.json",
-        checksum="git:3a52823819dbcfbfc14627e0d23c8bb3",
         configs={"ar": "ara", "ca": "cat", "de": "deu", "el": "ell", "es": "spa", "fa": "fas", "fr": "fra",
                  "he": "heb", "hu": "hun", "ja": "jpn", "ko": "kor", "nl": "nld", "ru": "rus", "tr": "tur", "uk": "ukr",
                  "vi": "vie", "zh": "zho"},
@@ -372,10 +320,9 @@ SETS = {
     "zhoblimp": PairSet(
         "ZhoBLiMP", "Liu et al. (2024), arXiv:2411.06096", "none stated",
         "github:sjtu-compling/ZhoBLiMP@e8402762a563c13def19080a31e2cbb8d89e4ef3", "data/ZhoBLiMP.tar.gz",
-        checksum="5097a6cbc9b17ebfc616a8b17ab54f3d", n_pairs=35_400, configs={"all": "zho"}, paradigm="zho/{UID}",
-        phenomenon="{phenomenon}", linking="slln",
-        note="Its authors cut sentences to 64 tokens, and do not count a token whose log-probability is exactly 0. "
-        "A third of the pairs differ in length, so that sums favour the shorter sentence.",
+        n_pairs=35_400, configs={"all": "zho"}, paradigm="zho/{UID}", phenomenon="{phenomenon}", linking="slln",
+        note="Its authors cut sentences to 64 tokens, and do not count a token whose log-probability is exactly 0. A "
+        "third of the pairs differ in length, so that sums favour the shorter sentence.",
     ),
     "zorro": PairSet(
         "Zorro", "Huebner et al. (2021), BabyBERTa, CoNLL", "MIT", "github:phueb/Zorro", "sentences/babyberta/*.txt",
@@ -412,7 +359,7 @@ def load_set(
     Args:
         name: a key of `SETS`; `name@commit` for another version of a set on the Hub.
         configs: only these configurations.
-        source: a copy of its repository, or of the folder with its files; None downloads it once.
+        source: a copy of its repository; None downloads it once.
 
     Raises:
         ValueError: the set or a configuration is unknown, or the data is not there or cannot be read.
@@ -430,135 +377,73 @@ def load_set(
     for config, path, inside in files:
         try:
             for member, content in _members(path, inside):
-                title = f"{pairs.title}, {member}"
                 frame = pairs.read(member, content)
-                yield title, frame if pairs.is_blimp else _in_columns(pairs, frame, config, member, title)
-        except _UNREADABLE as error:
-            raise ValueError(f"{path} could not be read as a file of {pairs.title}: {error}.") from error
+                frame = frame if pairs.is_blimp else _in_columns(pairs, frame, config, member)
+                yield f"{pairs.title}, {member}", frame
+        except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{path} could not be read as a file of {pairs.title} ({why}).") from error
 
 
-def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str, title: str) -> pd.DataFrame:
-    path = name.removesuffix(PurePosixPath(name).suffix)
-    frame = frame.assign(config=config, path=path, top=path.split("/")[0], file=path.split("/")[-1])
-    frame["language"] = language = pairs.configs.get(config, config)
-    groups = {"UID": pairs.paradigm, "linguistics_term": pairs.phenomenon, "field": pairs.field}
-    wanted = {"sentence_good": pairs.good, "sentence_bad": pairs.bad, **groups, "cluster": pairs.cluster}
-    table = {}
-    for column, text in wanted.items():
-        names = re.findall(r"\{([^{}]+)\}", text)
-        is_column = column.startswith("sentence") and not names
-        if lacking := [name for name in ([text] if is_column else names) if name not in frame]:
-            there = ", ".join(frame)
-            raise ValueError(f"{title} lacks the column {lacking[0]}; it has {there}. Use another version.")
-        if is_column:
-            table[column] = frame[text]
-        elif text:
-            rows = frame[sorted({"file", *names})].fillna("none").astype(str).to_dict("records")
-            values = [_filled(text, row) for row in rows]
-            table[column] = pd.Series(values, frame.index, dtype=object)
-    return pd.DataFrame(table).assign(language=language)
+def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> pd.DataFrame:
+    path, language = Path(name).with_suffix(""), pairs.configs.get(config, config)
+    frame = frame.assign(
+        config=config, language=language, path=path.as_posix(), top=path.parts[0], file=path.name
+    )
+    texts = frame.fillna("none").astype(str)
 
+    def filled(text: str) -> list[str]:
+        parts = re.split(r"\{(.+?)\}", text)  # columns are at odd places
+        columns = [texts[part].str.strip() if n % 2 else [part] * len(texts) for n, part in enumerate(parts)]
+        return ["".join(row).strip() for row in zip(*columns, strict=True)]
 
-def _filled(text: str, row: Mapping[Any, str]) -> str:
-    return re.sub(r"\{([^{}]+)\}", lambda found: row[found[1]].strip(), text).strip()
+    wanted = {"sentence_good": pairs.good, "sentence_bad": pairs.bad, "UID": pairs.paradigm}
+    wanted |= {"linguistics_term": pairs.phenomenon, "field": pairs.field, "cluster": pairs.cluster}
+    found: dict[str, Any] = {column: filled(text) for column, text in wanted.items() if text}
+    found |= {
+        of: frame[wanted[of]].tolist() for of in ("sentence_good", "sentence_bad") if "{" not in wanted[of]
+    }
+    return pd.DataFrame(found | {"language": language})
 
 
 def _members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
     """Yield the content of a file, or of each table in an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
-            names = sorted(filter(_is_table, archive.namelist()))
-            yield from ((inside, archive.read(inside)) for inside in names)
+            yield from ((of, archive.read(of)) for of in filter(_is_table, sorted(archive.namelist())))
     elif path.suffix == ".gz":
-        with tarfile.open(path, "r:gz") as packed:
-            files = {entry.name: packed.extractfile(entry) for entry in packed if entry.isfile()}
-            yield from ((inside, files[inside].read()) for inside in sorted(filter(_is_table, files)))  # type: ignore[union-attr]
+        with tarfile.open(path) as packed:
+            names = filter(_is_table, sorted(packed.getnames()))
+            yield from ((of, packed.extractfile(of).read()) for of in names)  # type: ignore[union-attr]
     else:
         yield name, path.read_bytes()
 
 
 def _is_table(name: str) -> bool:
-    path = PurePosixPath(name)  # archives made on a Mac have resource files
-    return path.suffix in (".csv", ".jsonl") and "__MACOSX" not in path.parts and path.name[0] != "."
-
-
-def checksum_of(folder: Path, pairs: PairSet) -> str:
-    """Return the checksum of the files of a set: 32 digits of the SHA-256 of a line `HASH PATH` for each, sorted.
-
-    HASH is the file's SHA-256, or git's name of its content where the set's checksum begins with `git:`.
-    """
-    kind, lines = "git:" if pairs.checksum.startswith("git:") else "", {}
-    for path in (path for config in pairs.configs for path, _ in pairs.files_in(folder, config)):
-        content = path.read_bytes()
-        digest = blob_id(content) if kind else hashlib.sha256(content).hexdigest()
-        lines[path.relative_to(folder).as_posix()] = digest
-    listing = "\n".join(f"{digest} {name}" for name, digest in sorted(lines.items()))
-    return kind + hashlib.sha256(listing.encode()).hexdigest()[:32]
+    # Archives made on a Mac have resource files.
+    return name.endswith((".csv", ".jsonl")) and "__MACOSX" not in name and Path(name).name[0] != "."
 
 
 def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
-    """Return the folder with a set: a snapshot of the Hub, or the unpacked files of a commit on GitHub."""
-    from huggingface_hub import constants
-
+    """Return the folder with a set in the cache: a snapshot of the Hub, or a repository on GitHub at a commit."""
     kind, _, where = pairs.at.partition(":")
     if kind == "hub":
         pattern = pairs.files.split("|")[0]
-        patterns = [pattern.replace("{config}", config) for config in configs or ["*"]]
-        return snapshot(where, "dataset", patterns)
+        return snapshot(
+            where, "dataset", [pattern.replace("{config}", config) for config in configs or ["*"]]
+        )
+    from datasets import DownloadConfig, DownloadManager  # takes a second
+
     repository, commit = split_revision(where)
     advice = f"name a copy of {pairs.address} as source (--source)"
     if commit is None:
         raise ValueError(f"No version of {pairs.title} is pinned, so it is not downloaded. Please {advice}.")
-    name = f"{repository.replace('/', '-')}-{pairs.checksum[-32:]}"
-    folder = Path(constants.HF_HOME) / "refined-tse" / name
-    if folder.is_dir():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
     url = f"{GITHUB}/{repository}/archive/{commit}.zip"
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        try:
-            _download(url, Path(scratch, "archive.zip"))
-            with zipfile.ZipFile(f"{scratch}/archive.zip") as archive:
-                archive.extractall(f"{scratch}/whole")
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
-            said = f"{url} could not be downloaded: {error}"
-            raise ValueError(f"{said}. Check the connection, or {advice}.") from error
-        (whole,) = Path(scratch, "whole").iterdir()
-        if checksum_of(whole, pairs) != pairs.checksum:
-            said = f"{url} has other files of {pairs.title} than those that are pinned"
-            raise ValueError(f"{said}. Please {advice}.")
-        _copy(pairs, whole, Path(scratch, "set"))
-        with suppress(OSError):  # another process was faster
-            Path(scratch, "set").rename(folder)
-    return folder
-
-
-def _download(url: str, path: Path) -> None:
-    """Download a file; OSError where that fails."""
-    import requests
-
-    with requests.get(url, stream=True, timeout=60) as response, path.open("wb") as file:
-        response.raise_for_status()
-        for block in response.iter_content(2**20):
-            file.write(block)
-
-
-def _copy(pairs: PairSet, folder: Path, out: Path) -> list[Path]:
-    configs = pairs.configs or {path.parent.name for path in folder.glob("*/*")}
-    files = [path for config in configs for path, _ in pairs.files_in(folder, config)]
-    copies = [out / path.relative_to(folder) for path in files]
-    for path, copy in zip(files, copies, strict=True):
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-    return copies
-
-
-def fetch(name: str, out: Path) -> list[Path]:
-    """Download a set, copy its files into a folder, which can be the `source` of runs, and return their paths.
-
-    Raises:
-        ValueError: the set is unknown, it cannot be downloaded, or `out` cannot be written.
-    """
-    pairs = find_set(name)
-    check_folder(out)
-    return _copy(pairs, _downloaded(pairs, tuple(pairs.configs)), out)
+    try:  # a commit has one content: no server is asked whether it is the newest
+        manager = DownloadManager(download_config=DownloadConfig(use_etag=False))
+        (whole,) = Path(manager.download_and_extract(url)).iterdir()
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{url} could not be downloaded: {error}. Check the connection, or {advice}."
+        ) from error
+    return whole

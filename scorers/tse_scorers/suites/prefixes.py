@@ -5,46 +5,29 @@
 
 (Warstadt et al. 2020, section 6.4.) BLiMP's released files have prefixes and words. Copies such as the Hub's do not:
 `datasets/blimp_critical_words` says how many words of each sentence are prefix and critical item, and a checksum shows
-whether a pair is the released one. Those of other pairs are derived from their sentences. A derived word is a single
-word; the release sometimes has several (`newspaper article`, `works with`). Except for these, prefixes are equal.
+whether a pair is the released one. Pairs of one's own bring the columns.
 """
 
 import difflib
-import re
 import zlib
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
 from ..io.bundle import bundle_path
-from ..io.tables import require_boolean
+from ..io.tables import refuse, require_boolean
 
 QUERIES = {
     "one_prefix": (("one_prefix_prefix", "one_prefix_word_good"), ("one_prefix_prefix", "one_prefix_word_bad")),
     "two_prefix": (("two_prefix_prefix_good", "two_prefix_word"), ("two_prefix_prefix_bad", "two_prefix_word")),
 }  # fmt: skip
 """Method -> the columns with prefix and word of the good and of the bad side."""
-
-
-COLUMNS = {
-    "one_prefix": ("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
-    "two_prefix": ("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
-}
+COLUMNS = {method: tuple(dict.fromkeys((*good, *bad))) for method, (good, bad) in QUERIES.items()}
 """Method -> its columns."""
-_DECISIVE_WORD = {
-    "coordinate_structure_constraint_complex_left_branch": r"and (\S+)",
-    "determiner_noun_agreement_with_adj_2": r"(?:out in the open|\S+) (\S+)",
-    "determiner_noun_agreement_with_adj_irregular_2": r"(?:out in the open|\S+) (\S+)",
-    "expletive_it_object_raising": r"it to be (\S+)",
-    "only_npi_licensor_present": r".*?\b(ever)\b",
-    "only_npi_scope": r".*?\b(ever)\b",
-    "principle_A_domain_3": r".*?(\S+sel(?:f|ves))\b",
-    "superlative_quantifiers_2": r".*?\bat (most|least)\b",
-}
-"""Paradigms in which the decisive word is not the first one that both sentences share again."""
 
 
 def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
@@ -64,36 +47,38 @@ def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
     if {*columns} <= {*pairs}:
         parts = pairs[columns].apply(lambda column: column.astype("string").str.strip())
         for side, (prefix, word) in zip(("good", "bad"), QUERIES[method], strict=True):
-            openings = parts[prefix] + " " + parts[word]  # some of the release begin with a space
-            for row, (text, opening) in enumerate(zip(pairs[side], openings, strict=True)):
-                if pd.notna(opening) and not text.startswith(opening):
-                    raise ValueError(
-                        f"{title}, row {row + 1}: {opening!r} is not the beginning of the sentence {text!r}. Fix the "
-                        f"columns {prefix} and {word}, or remove all of {method} to have them derived."
-                    )
+            openings = (parts[prefix] + " " + parts[word]).tolist()  # some of the release begin with a space
+            texts = zip(pairs[side].tolist(), openings, strict=True)
+            wrong = np.array([pd.notna(opening) and not text.startswith(opening) for text, opening in texts])
+            expected = f"the beginning of the sentence, with {word} after it"
+            refuse(wrong, pairs, title, prefix, expected)
         parts = parts.astype(object).where(parts.notna(), None)
     else:
         rows = pairs[["paradigm", "pair_id", "good", "bad"]].itertuples(index=False)
-        words = [_words_of(method, *row) if use else None for row, use in zip(rows, asked, strict=True)]
-        parts = pd.DataFrame([row or (None,) * 3 for row in words], pairs.index, columns, dtype=object)
-    parts = parts.where(asked, None)
-    return pd.concat(
-        [pairs.drop(columns=[*columns, mark], errors="ignore"), parts, asked.rename(mark)], axis=1
-    )
+        words = [_released_words(method, *row) if use else {} for row, use in zip(rows, asked, strict=True)]
+        parts = pd.DataFrame(words, pairs.index, columns, dtype=object)
+        parts = parts.where(parts.notna(), None)
+        expected = f"false; only pairs of BLiMP have {method} without the columns {', '.join(columns)}"
+        refuse(
+            asked & parts[columns[0]].isna().all(), pairs, title, mark, expected
+        )  # single ones are excluded
+    bare = pairs.drop(columns=[*columns, mark], errors="ignore")
+    return pd.concat([bare, parts.where(asked, None), asked.rename(mark)], axis=1)
 
 
-def _words_of(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> tuple[str, ...] | None:
-    """Return the prefixes and words of the release, for other pairs derived ones; None if there are none."""
+def _released_words(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> dict[str, str]:
+    """Return the prefixes and words of a pair of the release by column; of another pair, nothing."""
     place = _released(method).get((paradigm, pair_id))
     if place is None or zlib.crc32(f"{good}\n{bad}".encode("utf-8", "surrogatepass")) != place[-1]:
-        return one_prefix(good, bad) if method == "one_prefix" else two_prefix(good, bad, paradigm)
-    parts = []
-    for sentence, n_before, n_words in zip((good, bad), place[:2], place[2:4], strict=True):
+        return {}
+    found = {}
+    for sentence, (prefix, word), n_before, n_words in zip(
+        (good, bad), QUERIES[method], place[:2], place[2:4], strict=True
+    ):
         words = sentence.split()
-        item = " ".join(words[n_before : n_before + n_words]).rstrip(".?!")
-        parts.append((" ".join(words[:n_before]), item))
-    (prefix, word), (other_prefix, other_word) = parts
-    return (prefix, word, other_word) if method == "one_prefix" else (prefix, other_prefix, word)
+        found[prefix] = " ".join(words[:n_before])
+        found[word] = " ".join(words[n_before : n_before + n_words]).rstrip(".?!")
+    return found
 
 
 @cache
@@ -101,37 +86,6 @@ def _released(method: str) -> dict[tuple[str, int], tuple[int, ...]]:
     """Return (paradigm, number) -> words before the critical item and words of it, on both sides; a checksum."""
     table = pq.read_table(bundle_path("datasets", "blimp_critical_words") / method / "test.parquet")
     return {row[:2]: row[2:] for row in zip(*(column.to_pylist() for column in table.columns), strict=True)}
-
-
-def one_prefix(good: str, bad: str) -> tuple[str, str, str] | None:
-    """Return the words that both sentences begin with, and the next word of each; None if there is no such word.
-
-    >>> one_prefix("The cat eats mice.", "The cat eat mice.")
-    ('The cat', 'eats', 'eat')
-    """
-    one, other = _unpunctuated(good), _unpunctuated(bad)
-    same = n_shared(one, other)
-    return (" ".join(one[:same]), one[same], other[same]) if 0 < same < min(len(one), len(other)) else None
-
-
-def two_prefix(good: str, bad: str, paradigm: str = "") -> tuple[str, str, str] | None:
-    """Return the word that both sentences share after their difference, and the text before it in each.
-
-    None if there is no such word, if it opens a sentence, or if the sentences do not differ before it.
-
-    >>> two_prefix("The cat eats mice.", "The cats eats mice.")
-    ('The cat', 'The cats', 'eats')
-    """
-    one, other = _unpunctuated(good), _unpunctuated(bad)
-    shared = n_shared(one[::-1], other[::-1])
-    if not 0 < shared < min(len(one), len(other)):
-        return None
-    tail = " ".join(one[len(one) - shared :])
-    match = re.match(_DECISIVE_WORD.get(paradigm, r"(\S+)"), tail)
-    if match is None:
-        return None
-    between = tail[: match.start(1)].split()
-    return (" ".join(one[:-shared] + between), " ".join(other[:-shared] + between), match[1])
 
 
 def shared_start(good: str, bad: str) -> tuple[str, str, str]:
@@ -149,10 +103,6 @@ def n_shared(one: Sequence[Any], other: Sequence[Any]) -> int:
     """Return how many items two lists share at their start."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-
-
-def _unpunctuated(sentence: str) -> list[str]:
-    return sentence.strip().rstrip(".?!").split()
 
 
 FUNCTION_WORDS = frozenset(

@@ -1,13 +1,14 @@
 """Published scores in the place of a model that cannot be run any more: `--model scores.csv`.
 
 - Sentences: a table with `sentence` and `logprob`, a natural logarithm. They serve minimal pairs and German sentences.
-- Pairs: `prob_good` and `prob_bad` (log-probabilities in spite of their names), `UID` and `pairID`, as in BLiMP's
-  released outputs. These write a sentence as their model tokenized it, so a pair is found by its number.
+- Pairs: `sentence_good`, `sentence_bad`, `prob_good` and `prob_bad` (log-probabilities in spite of their names), as in
+  BLiMP's released outputs. A sentence may have another score in another pair.
 
 Scores are looked up, never computed: what is not in the file is an error. A sentence is found as it is written, or else
-without regard to spaces and case.
+without regard to spaces and case, since released outputs write it as their model tokenized it.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.files import file_digest
-from ..io.tables import read_table, require_columns, require_text
+from ..io.tables import read_table, require_columns
 from ..models.scorer import Logprobs, Scorer
-from .minimal_pairs import pair_numbers
+from .data import check, refuse
 
-LOGPROBS = ("logprob", "log_probability", "log_prob")
+SENTENCES = ("sentence_good", "sentence_bad")
 NOISE = 1e-4
 """Two scores of one sentence that are closer than this are one score with float noise."""
 
@@ -33,7 +34,7 @@ def load_published(path: Path | str) -> "PublishedScorer":
         path: Parquet, CSV, TSV, JSON-lines or JSON file; results call the model by its name.
 
     Raises:
-        ValueError: the file cannot be read, lacks columns, or has two different scores for one sentence or pair.
+        ValueError: the file cannot be read, or lacks columns.
     """
     frame = read_table(Path(path))
     kind = PublishedPairs if {"prob_good", "prob_bad"} <= {*frame} else PublishedScorer
@@ -44,46 +45,26 @@ class PublishedScorer(Scorer):
     """Answers log P(sentence) from a file of sentences."""
 
     def __init__(self, frame: pd.DataFrame, path: Path) -> None:
-        self.name, self._file = path.stem, path
+        self.name, self._file = path.stem, str(path)
         self.signature: dict[str, Any] = {
             "model": self.name, "revision": file_digest(path), "published_scores": path.name,
         }  # fmt: skip
+        self._exact, self._loose = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
         self._read(frame)
 
     def _read(self, frame: pd.DataFrame) -> None:
-        column = next((name for name in LOGPROBS if name in frame), LOGPROBS[0])
-        self._add(frame, "sentence", self._values(frame, column))
-        for sentence, scores in self._exact.items():
-            self._single(sentence, scores)
-
-    def _add(self, frame: pd.DataFrame, column: str, logprobs: Logprobs) -> None:
-        require_columns(frame, (column,), str(self._file))
-        require_text(frame, (column,), str(self._file))
-        by_letters = frame[column].map(_letters)
-        scores = pd.Series(logprobs)
-        self._exact, self._loose = (
-            scores.groupby(keys.tolist()).agg(list).to_dict() for keys in (frame[column], by_letters)
-        )
+        self._add(check(frame, self._file, texts=["sentence"])["sentence"], self._values(frame, "logprob"))
 
     def _values(self, frame: pd.DataFrame, column: str) -> Logprobs:
-        require_columns(frame, (column,), str(self._file))
+        require_columns(frame, [column], self._file)
         values = pd.to_numeric(frame[column], errors="coerce").to_numpy(float)
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if len(wrong):
-            rows = ", ".join(f"{row + 1} ({frame[column].iloc[row]!s:.80})" for row in wrong[:3])
-            raise ValueError(
-                f"{self._file} has values in the column {column!r} that are not finite numbers, in {len(wrong)} of "
-                f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Remove these rows."
-            )
+        refuse(~np.isfinite(values), frame, self._file, column, "a finite number")
         return values
 
-    def _single(self, sentence: str, scores: list[float]) -> float:
-        if max(scores) - min(scores) > NOISE:
-            both = f"{max(scores):g} and {min(scores):g}"
-            raise ValueError(
-                f"{self._file} has two scores for {sentence!r}: {both}. Keep the right row only."
-            )
-        return scores[0]
+    def _add(self, sentences: "pd.Series[str]", logprobs: Logprobs) -> None:
+        for sentence, logprob in zip(sentences, logprobs.tolist(), strict=True):
+            self._exact[sentence].append(logprob)
+            self._loose[_letters(sentence)].append(logprob)
 
     def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
         """(sentences,) natural log-probability of each sentence, from the file.
@@ -91,63 +72,51 @@ class PublishedScorer(Scorer):
         Raises:
             ValueError: a sentence is not in the file, or has two different scores there.
         """
-        found = [self._exact.get(text) or self._loose.get(_letters(text)) for text in sentences]
+        found = [self._exact.get(text) or self._loose.get(_letters(text)) or [] for text in sentences]
         missing = [text for text, scores in zip(sentences, found, strict=True) if not scores]
         if missing:
             raise ValueError(
                 f"{len(missing)} of {len(found)} sentences have no score in {self._file}, for instance {missing[0]!r}. "
                 "There are published scores only for the sentences that were scored."
             )
-        return np.array([self._single(text, scores) for text, scores in zip(sentences, found, strict=True)])
+        for sentence, scores in zip(sentences, found, strict=True):
+            if max(scores) - min(scores) > NOISE:
+                said = f"{self._file} has two scores for {sentence!r}: {max(scores):g} and {min(scores):g}"
+                raise ValueError(f"{said}. Keep the right row only.")
+        return np.array([scores[0] for scores in found])
 
 
 class PublishedPairs(PublishedScorer):
-    """Answers from a file of minimal pairs: log P(sentence), and whole pairs by their number."""
+    """Answers from a file of minimal pairs: log P(sentence), and of both sentences of a pair."""
 
     def _read(self, frame: pd.DataFrame) -> None:
-        require_columns(frame, ("UID",), str(self._file))
-        require_text(frame, ("UID",), str(self._file))
-        keys = {"paradigm": frame["UID"], "pair_id": pair_numbers(frame, str(self._file))}
-        values = {f"prob_{side}": self._values(frame, f"prob_{side}") for side in ("good", "bad")}
-        texts = {side: frame.get(f"sentence_{side}", pd.Series("", frame.index)) for side in ("good", "bad")}
-        pairs = pd.DataFrame(keys | values | texts)
-        of_pair = pairs.groupby([*keys])[[*values]]
-        if (apart := ((of_pair.max() - of_pair.min()) > NOISE).any(axis=1)).any():
-            paradigm, number = apart.index[apart][0]
-            said = f"{self._file} has two different scores for pair {number} of {paradigm}"
-            raise ValueError(f"{said}. Keep the right row only.")
-        self._pairs = pairs.drop_duplicates([*keys])
-        both = pd.concat(texts.values(), ignore_index=True).to_frame("sentence")
-        self._add(both, "sentence", np.concatenate([*values.values()]))
+        texts = check(frame, self._file, texts=SENTENCES)[[*SENTENCES]]
+        sides = [self._values(frame, f"prob_{side}") for side in ("good", "bad")]
+        for column, values in zip(SENTENCES, sides, strict=True):
+            self._add(texts[column], values)
+        loose, exact = ([*of.itertuples(False, None)] for of in (texts.map(_letters), texts))
+        self._pairs = dict(zip(loose + exact, [*zip(*sides, strict=True)] * 2, strict=True))
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
-        """Natural log-probabilities of the good and of the bad sentence of each pair, by paradigm and number.
+        """Natural log-probabilities of the good and of the bad sentence of each pair.
 
         Args:
-            table: columns `paradigm`, `pair_id`, `good`, `bad`.
+            table: columns `good`, `bad`.
 
         Raises:
-            ValueError: a pair is not in the file, or the file has other sentences under its number (compared without
-                regard to spaces and case).
+            ValueError: a pair is not in the file.
         """
-        columns = ["paradigm", "pair_id", "good", "bad"]
-        found = table[columns].merge(self._pairs, "left", ["paradigm", "pair_id"], suffixes=("", "_there"))
-        if (missing := found["prob_good"].isna()).any():
-            first = found[missing].iloc[0]
+        keys = [*table[["good", "bad"]].itertuples(False, None)]
+        keys = [pair if pair in self._pairs else tuple(map(_letters, pair)) for pair in keys]
+        missing = np.array([key not in self._pairs for key in keys])
+        if missing.any():
+            first = " / ".join(table[missing].iloc[0][["good", "bad"]])
             raise ValueError(
-                f"{missing.sum()} of {len(found)} pairs have no score in {self._file}, for instance pair "
-                f"{first['pair_id']} of {first['paradigm']}. Choose the paradigms that were scored (--groups)."
+                f"{missing.sum()} of {len(keys)} pairs have no score in {self._file}, for instance {first!r}. Choose "
+                "the paradigms that were scored (--groups)."
             )
-        for side in ("good", "bad"):
-            here, there = (found[column].map(_letters) for column in (side, f"{side}_there"))
-            if (other := there.ne("") & here.ne(there)).any():
-                first = found[other].iloc[0]
-                raise ValueError(
-                    f"{other.sum()} of {len(found)} pairs have other sentences in {self._file} than in the data, for "
-                    f"instance pair {first['pair_id']} of {first['paradigm']}: {first[f'{side}_there']!r} there, "
-                    f"{first[side]!r} in the data. Pairs are found by UID and pairID; fix these columns."
-                )
-        return found["prob_good"].to_numpy(), found["prob_bad"].to_numpy()
+        good, bad = np.array([self._pairs[key] for key in keys]).T
+        return good, bad
 
 
 def _letters(sentence: str) -> str:

@@ -1,9 +1,9 @@
 """Regions: surprisals of parts of sentences, and which items fulfil which criteria (SyntaxGym; Hu et al. 2020).
 
 S(region) = sum over its tokens of -log2 P(token | tokens before). The regions of a sentence are joined by one space,
-empty ones skipped. A token belongs to the region in which it begins, also where it reaches into the next one
-(`n_straddling` counts these), and the space between two regions to the later one, also as a token of its own, as in
-SyntaxGym. The end of the sentence, where a model scores it, belongs to the last region with words.
+empty ones skipped. A token belongs to the region in which it begins, also where it reaches into the next one, and the
+space between two regions to the later one, also as a token of its own, as in SyntaxGym. The end of the sentence, where
+a model scores it, belongs to the last region with words.
 
 Where the names of four conditions cross two factors (`match_near`, `mismatch_near`, `match_far`, `mismatch_far`), each
 region has an interaction: (a1 b1 - a1 b2) - (a2 b1 - a2 b2) in bits, levels in the order in which they first occur.
@@ -34,11 +34,7 @@ from .formulas import WHOLE, Formula, Reference
 NAMES = {"item_number": "item", "condition_name": "condition", "region_name": "region", "content": "text"}
 """SyntaxGym's names of columns -> ours."""
 RELATIONS = {"greaterthan": ">", "lessthan": "<", "equals": "="}
-SENTENCE, ITEM, PLACE = (
-    ["suite", "item", "condition"],
-    ["suite", "item"],
-    ["suite", "condition", "region_number"],
-)
+SENTENCE, PLACE = ["suite", "item", "condition"], ["suite", "condition", "region_number"]
 CRITERIA, REGIONS, INTERACTIONS = "criteria", "regions", "interactions"
 
 
@@ -75,17 +71,7 @@ class Regions(Suite):
     )  # fmt: skip
     levels, together = ("suite", "criterion"), ("suite", "item")
     key = ("suite", "criterion", "item", "condition", "region_number")
-    known = (
-        *NAMES,
-        "region",
-        "text",
-        "n_tokens",
-        "n_straddling",
-        "logprob",
-        "surprisal_bits",
-        "correct",
-        "ties",
-    )
+    known = (*NAMES, "region", "text", "n_tokens", "logprob", "surprisal_bits", "correct", "ties")
     text = Text(
         question="Is the model surprised at the words where a sentence becomes ungrammatical or hard?",
         lede=(
@@ -117,12 +103,10 @@ class Regions(Suite):
             sources = sorted(path for path in folder.iterdir() if path.suffix in READERS)
         parts = [self._part(source) for source in sources]
         names = [part.name for part in parts]
-        if not parts or len(set(names)) < len(names) or (self.criteria and len(names) > 1):
-            expected = (
-                "expected one, since criteria are for one" if self.criteria else "expected each name once"
-            )
+        if len(set(names)) < max(len(names), 1) or (self.criteria and len(names) > 1):
+            expected = "one, since criteria are for one" if self.criteria else "some, each name once"
             raise ValueError(
-                f"{self.data} has the suites {', '.join(names) or 'none'}; {expected}. Name a file."
+                f"{self.data} has the suites {', '.join(names) or 'none'}; expected {expected}. Name a file."
             )
         for number, text in enumerate(self.criteria or (), len(parts[0].formulas) + 1):
             name, colon, formula = text.partition(":")
@@ -137,9 +121,8 @@ class Regions(Suite):
         if is_path and Path(source).suffix == ".json":
             return read_syntaxgym(Path(source))
         name = Path(source).stem if is_path else self.config
-        return Part(
-            name, as_regions(read(source, ("text", "content")), name, str(source) if is_path else name), {}
-        )
+        regions = as_regions(read(source, ("text", "content")), name, str(source) if is_path else name)
+        return Part(name, regions, {})
 
     def load(self) -> pd.DataFrame:
         """Read the regions; every item must have those that its criteria name."""
@@ -147,12 +130,8 @@ class Regions(Suite):
             items = part.regions["item"].unique()
             for name, formula in part.formulas.items():
                 for region, condition in formula.references:
-                    n = (
-                        named(part.regions, (region, condition))
-                        .groupby("item")
-                        .size()
-                        .reindex(items, fill_value=0)
-                    )
+                    found = named(part.regions, (region, condition))
+                    n = found.groupby("item").size().reindex(items, fill_value=0)
                     wrong = (n == 0) | ((n > 1) & (region != WHOLE))
                     if wrong.any():
                         raise ValueError(
@@ -170,14 +149,9 @@ class Regions(Suite):
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where a scorer does not score tokens from left to right."""
         if not scorer.can("token_logprobs"):
-            is_masked = scorer.signature.get("kind") == "masked"
-            why = (
-                "a masked model sees the words after a region"
-                if is_masked
-                else "it has no scores of single tokens"
-            )
             raise ValueError(
-                f"{scorer.name} has no surprisals: {why}. Regions need a causal model, an LSTM or an n-gram model."
+                f"{scorer.name} has no surprisals, for which a model must read from left to right: a causal model, an "
+                "LSTM or an n-gram model."
             )
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
@@ -188,20 +162,15 @@ class Regions(Suite):
         for suite, _, formulas in self.parts:
             of_suite, of_items = (of[of["suite"] == suite] for of in (regions, about))
             for name, formula in formulas.items() if len(of_items) else ():
-                bits = {}
-                for reference in formula.references:
-                    sums = (
-                        named(of_suite, reference)
-                        .groupby("item")["surprisal_bits"]
-                        .agg(lambda of: of.sum(skipna=False))
-                    )
-                    bits[reference] = sums[of_items["item"]].to_numpy(float)
+                sums = {
+                    of: named(of_suite, of).groupby("item")["surprisal_bits"] for of in formula.references
+                }
+                bits = {of: by.sum(skipna=False)[of_items["item"]].to_numpy(float) for of, by in sums.items()}
                 holds, ties = formula.evaluate(bits)
                 correct = np.where(np.isnan([*bits.values()]).any(axis=0), np.nan, holds)
                 parts.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
-        return tables | (
-            {CRITERIA: pd.concat(parts[1:] or parts)} if any(of.formulas for of in self.parts) else {}
-        )
+        has_criteria = any(part.formulas for part in self.parts)
+        return tables | ({CRITERIA: pd.concat(parts[1:] or parts)} if has_criteria else {})
 
     @classmethod
     def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
@@ -226,22 +195,10 @@ class Regions(Suite):
         cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
     ) -> Estimate:
         """Return a mean; none where an item has probability 0, since its surprisal is infinite and not missing."""
-        estimate, n = (
-            super().estimate(items, measure, units, found),
-            cls.more(items, measure).get("n_infinite", 0),
-        )
-        none = math.nan
-        return (
-            estimate._replace(mean=none, se=none, low=none, high=none, n_items=estimate.n_items + n)
-            if n
-            else estimate
-        )
-
-    @classmethod
-    def more(cls, items: pd.DataFrame, measure: Measure) -> Row:
-        """Return how many items have an infinite surprisal, where some have."""
-        n = int(np.isinf(items[measure.column].to_numpy(float)).sum())
-        return {"n_infinite": n} if n else {}
+        estimate = super().estimate(items, measure, units, found)
+        if np.isinf(items[measure.column].to_numpy(float)).any():
+            return estimate._replace(mean=math.nan, se=math.nan, low=math.nan, high=math.nan)
+        return estimate
 
 
 def read_syntaxgym(path: Path) -> Part:
@@ -250,36 +207,28 @@ def read_syntaxgym(path: Path) -> Part:
         content = json.loads(read_text(path))
         meta, names = content.get("meta", {}), content["region_meta"]
         rows = [
-            (_word(item["item_number"]), _word(condition["condition_name"]), region["region_number"],
+            (str(item["item_number"]), str(condition["condition_name"]), region["region_number"],
              names.get(str(region["region_number"])), region["content"])
             for item in content["items"] for condition in item["conditions"] for region in condition["regions"]
         ]  # fmt: skip
         texts = [_formula(prediction) for prediction in content["predictions"]]
-        name = _word(meta.get("name") or path.stem)
         if meta.get("metric", "sum") not in ("sum", "all"):
             raise ValueError('its metric is not "sum", the sum over the tokens of a region')
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        why = {KeyError: f"it lacks {error}", RecursionError: "it is nested too deeply"}.get(
-            type(error), error
-        )
+        why = f"it lacks {error}" if isinstance(error, KeyError) else error
         raise ValueError(
             f"{path} is not a suite of SyntaxGym ({why!s:.200}). Correct it, or write a CSV with the columns item, "
             "condition, region and text."
         ) from error
+    name = str(meta.get("name") or path.stem)
     frame = pd.DataFrame(rows, columns=["item", "condition", "region_number", "region", "text"])
     formulas = {str(number): Formula(text) for number, text in enumerate(texts, 1)}
     return Part(name, as_regions(frame, name, str(path)), formulas)
 
 
-def _word(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise TypeError(f"it has {value!r:.60} where a name or a number belongs")
-    return str(value)
-
-
 def _formula(prediction: Row) -> str:
     if "formula" in prediction:
-        return _word(prediction["formula"])
+        return str(prediction["formula"])
     left, right = (f"({prediction['region_number']};%{prediction[f'{side}_operand']}%)" for side in "lr")
     return f"{left} {RELATIONS[prediction['relation']]} {right}"
 
@@ -290,21 +239,15 @@ def as_regions(frame: pd.DataFrame, suite: str, title: str) -> pd.DataFrame:
     A region's number is by default its place in the sentence, from 1, and its name the number. `text` may be empty.
     """
     frame = frame.rename(columns={old: new for old, new in NAMES.items() if new not in frame})
-    if "text" in frame:
-        frame = frame.assign(text=frame["text"].astype(object).where(frame["text"].notna(), ""))
-        check(frame.assign(text=frame["text"].replace("", "–")), title, texts=["text"])
-    require_columns(frame, ["item", "condition", "text"], title)
-    frame = frame.assign(
-        suite=suite, **{name: frame[name].map(str).astype(object) for name in ("item", "condition")}
-    )
-    frame["text"] = frame["text"].str.split().str.join(" ").astype(object)
-    for column in ("suite", "condition"):  # names that slashes join
-        refuse(frame[column].str.contains("/"), frame, title, column, "a name without /")
+    require_columns(frame.fillna({"text": ""}), ["item", "condition", "text"], title)
+    texts = frame["text"].astype(object).where(frame["text"].notna(), "")
+    check(pd.DataFrame({"text": texts.replace("", "–")}), title, texts=["text"])  # where it is not empty
+    frame = frame.assign(suite=suite, text=texts.str.split().str.join(" "))
+    frame = frame.assign(**{of: frame[of].map(str).astype(object) for of in ("item", "condition", "text")})
     sentence = frame.groupby(SENTENCE, sort=False).ngroup()
     if "region_number" in frame:
         number = pd.to_numeric(frame["region_number"], errors="coerce").astype(float)
-        wrong = ~((number % 1 == 0) & (number.abs() < 1e15))
-        refuse(wrong, frame, title, "region_number", "a whole number of at most 15 digits")
+        refuse(number % 1 != 0, frame, title, "region_number", "a whole number")
     else:
         expected = "the regions of a sentence one after the other, or a column region_number"
         refuse(sentence.diff() < 0, frame, title, "item", expected)
@@ -312,8 +255,6 @@ def as_regions(frame: pd.DataFrame, suite: str, title: str) -> pd.DataFrame:
     frame["region_number"] = number.astype("int64")
     repeated = frame.duplicated([*SENTENCE, "region_number"])
     refuse(repeated, frame, title, "region_number", "each number once in an item and condition")
-    has_words = frame["text"].ne("").groupby(sentence).transform("any")
-    refuse(~has_words, frame, title, "text", "words in some region of each item and condition")
     region = frame["region"] if "region" in frame else frame["region_number"]
     frame["region"] = region.astype(object).where(region.notna(), frame["region_number"]).map(str)
     columns = [*SENTENCE, "region_number", "region", "text"]
@@ -325,14 +266,12 @@ def named(regions: pd.DataFrame, reference: Reference) -> pd.DataFrame:
     """Return the rows that a formula names, by number, name or `*`."""
     region, condition = reference
     inside = regions[regions["condition"] == condition]
-    if region == WHOLE:
-        return inside
-    is_number = region.isdecimal() and len(region) < 16
-    return inside[inside["region_number"] == int(region) if is_number else inside["region"] == region]
+    names = inside["region_number"].astype(str) if region.isdecimal() else inside["region"]
+    return inside if region == WHOLE else inside[names == region]
 
 
 def score_regions(scorer: Scorer, regions: pd.DataFrame, progress: Progress | None = None) -> pd.DataFrame:
-    """Return regions with `n_tokens`, `n_straddling`, `logprob` (natural log) and `surprisal_bits`.
+    """Return regions with `n_tokens`, `logprob` (natural log) and `surprisal_bits`.
 
     A sentence that occurs several times is scored once. NaN for a region with a token that cannot be scored, such as
     the first one of a model without a start token.
@@ -342,44 +281,34 @@ def score_regions(scorer: Scorer, regions: pd.DataFrame, progress: Progress | No
     places = np.split(order, np.flatnonzero(np.diff(sentence[order])) + 1)
     parts = [regions["text"].to_numpy()[rows] for rows in places]
     tokens = ask_tokens(scorer, [" ".join(filter(None, part)) for part in parts], progress)
-    sums = np.zeros((len(regions), 3))
+    sums = np.zeros((len(regions), 2))
     for rows, part, of_sentence in zip(places, parts, tokens, strict=True):
         sums[rows] = region_sums(part, of_sentence)
-    n_tokens, n_straddling = sums[:, :2].T.astype(np.int64)
-    logprob = sums[:, 2]
-    scores = {"logprob": logprob, "surprisal_bits": 0.0 - logprob / math.log(2)}
-    return regions.assign(n_tokens=n_tokens, n_straddling=n_straddling, **scores)
+    n_tokens, logprob = sums[:, 0].astype(np.int64), sums[:, 1]
+    return regions.assign(n_tokens=n_tokens, logprob=logprob, surprisal_bits=0.0 - logprob / math.log(2))
 
 
 def region_sums(regions: Iterable[str], tokens: ScoredTokens) -> NDArray[np.float64]:
-    """Return tokens, straddling tokens and log-probability of each region of one sentence, (regions, 3).
+    """Return the number and the log-probability of the tokens of each region of one sentence, (regions, 2).
 
     >>> tokens = ScoredTokens(np.array([0, 4, 8]), np.array([3, 7, 14]), np.array([-1.0, -2.0, -4.0]))
     >>> region_sums(["The cat", "", "sat", "down"], tokens).tolist()
-    [[2.0, 0.0, -3.0], [0.0, 0.0, 0.0], [1.0, 1.0, -4.0], [0.0, 0.0, 0.0]]
+    [[2.0, -3.0], [0.0, 0.0], [1.0, -4.0], [0.0, 0.0]]
     """
     lengths = np.array([len(text) for text in regions])
     filled = np.flatnonzero(lengths)
     ends = np.cumsum(lengths[filled] + 1) - 1
-    place = part_of_token(ends, tokens.starts + 1)
-    # Beyond the space: straddles.
-    columns = (
-        np.ones(len(place)),
-        tokens.ends > ends[place] + 1,
-        tokens.logprobs,
-    )
-    return np.stack([np.bincount(filled[place], of, len(lengths)) for of in columns], axis=1)
+    place = filled[part_of_token(ends, tokens.starts + 1)]
+    sums = [np.bincount(place, of, len(lengths)) for of in (np.ones(len(place)), tokens.logprobs)]
+    return np.stack(sums, axis=1)
 
 
 def each_item(regions: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per item: its words region by region (`The cat / The cats sat.`), and what its regions share."""
+    """Return a row per item, with what its regions share."""
     own = [name for name in regions if name not in (*SENTENCE, "region_number", *Regions.known)]
-    by_item = regions.groupby(ITEM, sort=False)
+    by_item = regions.groupby(["suite", "item"], sort=False)
     items = by_item[own].first().where(by_item[own].nunique(dropna=False) == 1)
-    words = regions.drop_duplicates([*ITEM, "region_number", "text"]).replace({"text": {"": "–"}})
-    words = words.groupby([*ITEM, "region_number"], sort=False)["text"].agg(" / ".join)
-    words = words[words != "–"].groupby(ITEM).agg(" ".join)
-    return items.assign(text=words, **{ROW: by_item[ROW].min()}).reset_index()
+    return items.assign(**{ROW: by_item[ROW].min()}).reset_index()
 
 
 def labels(regions: pd.DataFrame, group: list[str]) -> "pd.Series[str]":
