@@ -8,7 +8,7 @@ from .models import ngram
 from .models.causal import CausalScorer
 from .models.load import LoadedModel, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
-from .models.model_source import KENLM_SUFFIXES, WEIGHTS, is_gguf
+from .models.model_source import WEIGHTS, is_gguf
 from .models.options import EncoderInput, ModelKind, ModelOptions, PseudoLikelihood
 from .models.own_model import GivenModel, OwnModel, decoder_of, is_of_transformers, own_model
 from .models.scorer import Scorer
@@ -39,7 +39,7 @@ def load_scorer(
 
     Args:
         model: a Hub id (`org/name`, `org/name@revision`), a local folder, a GGUF file, or the name of a bundled
-            model; a file with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv,
+            model; a file with an n-gram model (.json) or with published scores (.jsonl, .csv, .tsv,
             .parquet);
             or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
             (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
@@ -63,7 +63,7 @@ def load_scorer(
         n-gram models continuations and words.
 
     Raises:
-        ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, which is not installed.
+        ImportError: a GGUF file requires `gguf`, which is not installed.
         TypeError: the model cannot be called, the tokenizer is not one, or an option has a value of another type.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect.
     """
@@ -145,11 +145,11 @@ def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Sco
     path = Path(name)
     if not loads_at_once(name):
         return scorer_of(*load(name, options, one_of_several))
-    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
+    if path.suffix in WEIGHTS or path.name == "config.json":
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
-    is_ngram = name.endswith((".json", *KENLM_SUFFIXES))
+    is_ngram = path.suffix == ".json"
     options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
     return ngram.load(path) if is_ngram else load_published(path)
 

@@ -152,7 +152,7 @@ def test_missing_folder(name):
     assert refused(name).startswith(f"There is no folder '{name}'. Name a model")
 
 
-@pytest.mark.parametrize("name", ["bigram.json", "model.arpa", "runs/scores.jsonl", "model.safetensors"])
+@pytest.mark.parametrize("name", ["bigram.json", "runs/scores.jsonl", "model.safetensors"])
 def test_missing_file(name):
     assert f"There is no file '{name}'" in refused(name)
 

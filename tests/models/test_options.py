@@ -9,6 +9,7 @@ from command_line import refused
 from tiny import tiny_model
 
 from tse_scorers import German, LiveEvaluation, load_scorer, run
+from tse_scorers.models.ngram import count_words
 from tse_scorers.models.options import ModelOptions
 
 SENTENCE = ["The author laughs."]
@@ -56,12 +57,13 @@ def test_arguments_of_from_pretrained_are_passed_on(tmp_path):
     assert "--model-arg is 'eager'; expected KEY=VALUE" in done
 
 
-def test_files_take_no_option_at_all(root, tmp_path):
-    published, trigram = tmp_path / "published.csv", root / "tests" / "golden" / "tiny_trigram.arpa"
+def test_files_take_no_option_at_all(tmp_path):
+    published, bigram = tmp_path / "published.csv", tmp_path / "bigram.json"
+    count_words(SENTENCE, 2).save(bigram)
     published.write_text("sentence,logprob\nThe author laughs.,-7.5\n")
     for option, value in GIVEN.items():
         given = value if option == "model_arg" else {option: value}
-        for path, family in ((published, "file of scores"), (trigram, "n-gram model")):
+        for path, family in ((published, "file of scores"), (bigram, "n-gram model")):
             with pytest.raises(ValueError, match=rf"{option} .*no effect .*, an? {family}; remove"):
                 load_scorer(path, **given)
 

@@ -19,11 +19,9 @@ from ..io.systems import position
 
 GGUF = ".gguf"
 """The ending of a file with quantized weights and a tokenizer, which transformers reads with the package `gguf`."""
-KENLM_SUFFIXES = (".arpa", ".arpa.gz", ".bin", ".binary", ".klm")
-"""Endings of n-gram models that the package `kenlm` reads."""
-WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
+WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """Endings of files that are only a part of a model, or have an unsupported format."""
-FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+FILES = (*WEIGHTS, GGUF, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
     "added_tokens.json",
