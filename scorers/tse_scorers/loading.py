@@ -9,7 +9,7 @@ from .models.causal import CausalScorer
 from .models.load import LoadedModel, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS, is_gguf
-from .models.options import EncoderInput, ModelKind, ModelOptions, PseudoLikelihood
+from .models.options import ModelKind, ModelOptions, PseudoLikelihood
 from .models.own_model import GivenModel, OwnModel, decoder_of, is_of_transformers, own_model
 from .models.scorer import Scorer
 from .suites.published_scores import load_published
@@ -27,7 +27,6 @@ def load_scorer(
     dtype: str = "auto",
     pll: PseudoLikelihood | None = None,
     mntp: bool = False,
-    encoder_input: EncoderInput | None = None,
     bos: bool = False,
     start_token: str | None = None,
     leading_space: bool = False,
@@ -49,7 +48,6 @@ def load_scorer(
         dtype: `float32`, `bfloat16`, `float16`, `float64`; `auto` is float32, because bfloat16 changes decisions.
         pll: of masked models: `within_word_l2r` (the default; Kauf & Ivanova 2023) or `original` (Salazar et al. 2020).
         mntp: of masked models: read each token one position before it (masked next-token prediction).
-        encoder_input: of encoder-decoder models: the encoder reads `empty` (the default) or `mask`.
         bos: of causal models: put the start token before the left context of a gap; None: the tokenizer's rule.
         start_token: of causal models: the token before a sentence, `none` for none; None: that of pretraining.
         leading_space: put a space before the first word of every text.
@@ -73,7 +71,6 @@ def load_scorer(
         dtype=dtype,
         pll=pll,
         mntp=mntp,
-        encoder_input=encoder_input,
         bos=bos,
         start_token=start_token,
         leading_space=leading_space,
@@ -131,7 +128,8 @@ def load_with_options(
         kind, revision = options.kind or "causal", language_model.revision
     else:
         kind, revision = options.kind or kind_of(language_model.config, tokenizer), None
-    options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
+    for family in ("model in memory", f"{kind} model"):
+        options.for_model(name, family)
     quantization = quantization_of(language_model)
     return scorer_of(LoadedModel(language_model, tokenizer, kind, name, revision, quantization), options)
 
@@ -144,7 +142,7 @@ def loads_at_once(name: str) -> bool:
 def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:
     path = Path(name)
     if not loads_at_once(name):
-        return scorer_of(*load(name, options, one_of_several))
+        return scorer_of(load(name, options, one_of_several), options)
     if path.suffix in WEIGHTS or path.name == "config.json":
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
@@ -177,9 +175,8 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
                 f"{name} is a function from ids to logits, which has no encoder of its own; expected "
                 f"kind='causal' or kind='masked'."
             )
-        encoder_input = options.encoder_input or "empty"
-        model, begin = decoder_of(model, tokenizer, encoder_input, name)
-        of_model |= {"kind": "seq2seq", "encoder_input": encoder_input}
+        model, begin = decoder_of(model, tokenizer, name)
+        of_model["kind"] = "seq2seq"
         causal = {"bos": True, "start_token": begin, "share_prefixes": False}  # it always has its start token
     if isinstance(model, OwnModel):
         model.measure(len(tokenizer) if is_own else 0)

@@ -40,11 +40,8 @@ class LoadedModel(NamedTuple):
     quantization: str | None = None
 
 
-def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tuple[LoadedModel, ModelOptions]:
+def load(name: str, options: ModelOptions, one_of_several: bool = False) -> LoadedModel:
     """Load a model and its tokenizer, onto the device and in the dtype of the options.
-
-    Returns:
-        The model, and the options that have an effect on it.
 
     Raises:
         ValueError: it cannot be found, is no language model, or lacks weights.
@@ -91,7 +88,7 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
             raise ValueError(f"{name!r} {ADAPTER}")
     tokenizer = loaded(AutoTokenizer, **shared)
     kind = options.kind or kind_of(config, tokenizer)
-    options = options.for_model(name, f"{kind} model", one_of_several)
+    options.for_model(name, f"{kind} model", one_of_several)
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
@@ -111,7 +108,7 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
         model = model.to(device)
     content = shared["revision"] if on_hub else local_revision(name, where)
     quantization = "gguf" if is_gguf(name) else quantization_of(model)
-    return LoadedModel(model.eval(), tokenizer, kind, name, content, quantization), options
+    return LoadedModel(model.eval(), tokenizer, kind, name, content, quantization)
 
 
 def _not_loaded(name: str, error: BaseException) -> str:
