@@ -9,7 +9,7 @@ from .models.causal import CausalScorer
 from .models.load import LoadedModel, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS, is_gguf
-from .models.options import ModelKind, ModelOptions, PseudoLikelihood
+from .models.options import Dtype, ModelKind, ModelOptions, PseudoLikelihood
 from .models.own_model import GivenModel, OwnModel, decoder_of, is_of_transformers, own_model
 from .models.scorer import Scorer
 from .suites.published_scores import load_published
@@ -24,7 +24,7 @@ def load_scorer(
     *,
     kind: ModelKind | None = None,
     device: str = "auto",
-    dtype: str = "auto",
+    dtype: Dtype = "auto",
     pll: PseudoLikelihood | None = None,
     mntp: bool = False,
     bos: bool = False,
@@ -61,7 +61,6 @@ def load_scorer(
         n-gram models continuations and words.
 
     Raises:
-        ImportError: a GGUF file requires `gguf`, which is not installed.
         TypeError: the model cannot be called, the tokenizer is not one, or an option has a value of another type.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect.
     """
@@ -130,8 +129,7 @@ def load_with_options(
         kind, revision = options.kind or kind_of(language_model.config, tokenizer), None
     for family in ("model in memory", f"{kind} model"):
         options.for_model(name, family)
-    quantization = quantization_of(language_model)
-    return scorer_of(LoadedModel(language_model, tokenizer, kind, name, revision, quantization), options)
+    return scorer_of(LoadedModel(language_model, tokenizer, kind, name, revision), options)
 
 
 def loads_at_once(name: str) -> bool:
@@ -158,7 +156,8 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
     Raises:
         ValueError: the model, its tokenizer and the options do not fit together.
     """
-    model, tokenizer, kind, name, revision, quantization = loaded
+    model, tokenizer, kind, name, revision = loaded
+    quantization = "gguf" if is_gguf(name) else quantization_of(model)
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     of_model: dict[str, Any] = {} if quantization is None else {"quantization": quantization}

@@ -10,6 +10,7 @@ import numpy as np
 from ..io.suggestions import did_you_mean, unknown_name
 
 ModelKind = Literal["masked", "causal", "seq2seq"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 NO_TOKEN = "none"
 """The value of `start_token` for no start token."""
@@ -35,7 +36,7 @@ class ModelOptions:
     """masked, causal or seq2seq (an encoder-decoder model) [what the model's configuration says]"""
     device: str = "auto"
     """cpu, cuda, cuda:1, mps [a GPU of CUDA if there is one]"""
-    dtype: str = "auto"
+    dtype: Dtype = "auto"
     """float32, bfloat16 (half the memory, but it changes decisions), float16, float64 [float32]"""
     pll: PseudoLikelihood | None = None
     """masked models: within_word_l2r (Kauf & Ivanova 2023) or original (Salazar et al. 2020), which gives long rare
