@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..engine.plan import Indices
 from ..engine.progress import Progress
 from ..io.files import check_file, read_text, write_text
-from .scorer import Logprobs, ScoredTokens, Scorer, Slot
+from .scorer import Logprobs, ScoredTokens, ScoredWords, Scorer, Slot
 from .text import capitalized, checked_texts, joined_pairs, warn_of_unknown
 from .words import WordSplitter
 
@@ -131,9 +131,7 @@ class NgramScorer(Scorer):
             scored.append(ScoredTokens(starts, ends, np.bincount(owner, logprobs, len(parts))))
         return scored
 
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
+    def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:
         """Return, for each sentence, its words between white space, each with its log-probability."""
         texts = checked_texts(sentences)
         return [

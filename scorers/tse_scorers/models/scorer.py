@@ -56,6 +56,10 @@ class ScoredTokens(NamedTuple):
     logprobs: Logprobs
 
 
+ScoredWords = list[tuple[str, float]]
+"""The words of one sentence between white space, each with its natural log-probability; NaN if it cannot be scored."""
+
+
 class Scorer(ABC):
     """Answers questions about texts with one model.
 
@@ -118,10 +122,8 @@ class Scorer(ABC):
         """Return log P of the good and of the bad sentence of each pair, found by its number, (pairs,) each."""
         raise self._cannot("pairs by their numbers")
 
-    def word_logprobs(
-        self, sentences: Sequence[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return each sentence's words between white space, each with its natural log-probability."""
+    def word_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> list[ScoredWords]:
+        """Return the words of each sentence."""
         raise self._cannot("words")
 
     def token_logprobs(
@@ -241,7 +243,7 @@ def ask_continuations(
 
 def ask_words(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
-) -> list[list[tuple[str, float]]]:
+) -> list[ScoredWords]:
     """Return the words of each sentence and log P of each."""
     answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, **_keyword(progress)))
     return [answers[place] for place in places]
