@@ -625,17 +625,13 @@ def train_ngram(
 
 
 @app.command
-def convert_lstm(
-    checkpoint: Path, /, *, vocabulary: Path, out: Path,
-    kind: Literal["colorless_green", "wordnlm"] = "colorless_green", overwrite: bool = False,
-) -> int:  # fmt: skip
+def convert_lstm(checkpoint: Path, /, *, vocabulary: Path, out: Path, overwrite: bool = False) -> int:
     """Convert a published LSTM checkpoint into a model that transformers loads.
 
     Args:
         checkpoint: a file written by torch.save; code in it is not run
         vocabulary: its list of words
         out: the folder to write, for `tse run --model`
-        kind: colorless_green or wordnlm [colorless_green]
         overwrite: replace an existing model
     """
     _refuse_existing(out / "config.json", overwrite)
@@ -643,7 +639,7 @@ def convert_lstm(
         from .models.lstm_convert import convert_lstm as convert
 
         terminal.quiet()
-        written = convert(checkpoint, vocabulary, out, kind)
+        written = convert(checkpoint, vocabulary, out)
     terminal.say(f"Model: {written}")
     return 0
 

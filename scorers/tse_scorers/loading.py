@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .models import ngram
 from .models.causal import CausalScorer
-from .models.load import LoadedModel, kind_of, load, quantization_of
+from .models.load import Loaded, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS, is_gguf
 from .models.options import Dtype, ModelKind, ModelOptions, PseudoLikelihood
@@ -129,7 +129,7 @@ def load_with_options(
         kind, revision = options.kind or kind_of(language_model.config, tokenizer), None
     for family in ("model in memory", f"{kind} model"):
         options.for_model(name, family)
-    return scorer_of(LoadedModel(language_model, tokenizer, kind, name, revision), options)
+    return scorer_of(name, (language_model, tokenizer, kind, revision), options)
 
 
 def loads_at_once(name: str) -> bool:
@@ -140,7 +140,7 @@ def loads_at_once(name: str) -> bool:
 def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:
     path = Path(name)
     if not loads_at_once(name):
-        return scorer_of(load(name, options, one_of_several), options)
+        return scorer_of(name, load(name, options, one_of_several), options)
     if path.suffix in WEIGHTS or path.name == "config.json":
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
@@ -150,13 +150,13 @@ def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Sco
     return ngram.load(path) if is_ngram else load_published(path)
 
 
-def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
+def scorer_of(name: str, loaded: Loaded, options: ModelOptions) -> MaskedScorer | CausalScorer:
     """Return the scorer of a model in memory.
 
     Raises:
         ValueError: the model, its tokenizer and the options do not fit together.
     """
-    model, tokenizer, kind, name, revision = loaded
+    model, tokenizer, kind, revision = loaded
     quantization = "gguf" if is_gguf(name) else quantization_of(model)
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,17 +20,11 @@ if TYPE_CHECKING:
     from .own_model import LanguageModel
 
 
-class LoadedModel(NamedTuple):
-    """A model in memory, its kind and name in results, and its commit or the hash of its files."""
-
-    model: "LanguageModel"
-    tokenizer: "PreTrainedTokenizerBase"
-    kind: ModelKind
-    name: str
-    revision: str | None
+Loaded = tuple["LanguageModel", "PreTrainedTokenizerBase", ModelKind, str | None]
+"""A model in memory, its tokenizer and kind, and its commit or the hash of its files."""
 
 
-def load(name: str, options: ModelOptions, one_of_several: bool = False) -> LoadedModel:
+def load(name: str, options: ModelOptions, one_of_several: bool = False) -> Loaded:
     """Load a model and its tokenizer, onto the device and in the dtype of the options.
 
     Raises:
@@ -92,7 +86,7 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> Load
     if "device_map" not in keywords and "quantization_config" not in keywords:
         model = model.to(device)
     content = shared["revision"] if on_hub else local_revision(name, where)
-    return LoadedModel(model.eval(), tokenizer, kind, name, content)
+    return model.eval(), tokenizer, kind, content
 
 
 @contextmanager

@@ -16,16 +16,14 @@ import hashlib
 import pickle
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor
 
 from ..io.files import check_folder, read_text
-from ..io.suggestions import unknown_name
 from .lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
 
-Kind = Literal["colorless_green", "wordnlm"]
 MAGIC = 0x1950A86A20F9469CFC6C
 """First pickle of files that torch 0.2 to 1.5 saved (`torch.serialization.MAGIC_NUMBER`)."""
 SPECIAL = ("<s>", "<unused>", "<unk>")
@@ -36,55 +34,51 @@ DTYPES = {
 }  # fmt: skip
 
 
-def convert_lstm(
-    checkpoint: Path | str, vocabulary: Path | str, out: Path | str, kind: Kind = "colorless_green"
-) -> Path:
+def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str) -> Path:
     """Convert a published checkpoint; nothing in it is executed.
 
     Args:
         checkpoint: the file that `torch.save` wrote, in the layout of torch 0.2 to 1.5.
         vocabulary: the file with its words.
         out: the folder to write: config, safetensors, tokenizer.
-        kind: `colorless_green` or `wordnlm`.
 
     Returns:
         The folder.
 
     Raises:
-        ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of another kind;
+        ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of neither kind;
             the numbers of words and weights differ; or the folder cannot be written.
     """
     checkpoint, out = Path(checkpoint), Path(out)
-    if kind not in get_args(Kind):
-        raise ValueError(unknown_name("kind of checkpoint", kind, get_args(Kind)))
     check_folder(out)
     content, text = read_checkpoint(checkpoint), read_text(Path(vocabulary))
+    is_wordnlm = isinstance(content, dict)
     try:
-        config, weights = _model(content, kind)
+        config, weights = _model(content)
         with torch.device("meta"):
             shapes = {name: tensor.shape for name, tensor in LstmForCausalLM(config).state_dict().items()}
         if shapes != {name: tensor.shape for name, tensor in weights.items()}:
             raise ValueError("its weights are not those of an LSTM in one direction")
     except (KeyError, AttributeError, TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"{checkpoint.name} is not a {kind} checkpoint ({type(error).__name__}: {error}); expected an LSTM of "
-            f"that kind. Choose another kind ({' or '.join(get_args(Kind))})."
+            f"{checkpoint.name} is not an LSTM of colorless_green or wordnlm ({type(error).__name__}: {error}); "
+            "expected a checkpoint as its authors published it."
         ) from error
     words, start, end = text.split(), "<eos>", "<eos>"
-    if kind == "wordnlm":
+    if is_wordnlm:
         start, end = "<s>", None
         # Not splitlines, because a word may contain one of Unicode's rare line breaks.
         words = [line.split("\t")[0] for line in text.strip().split("\n")]
         words = [*SPECIAL, *(words[3:] if words[:3] == ["padding", "unused", "OOVs"] else words)]
         words = words[: config.vocab_size]
-    if len(set(words)) != config.vocab_size or len(words) != config.vocab_size:
+    ids = {word: index for index, word in enumerate(words)}
+    if len(ids) != config.vocab_size or len(words) != config.vocab_size:
         raise ValueError(
             f"The vocabulary has {len(words)} words, the checkpoint {config.vocab_size}; they do not go together."
         )
-    ids = {word: index for index, word in enumerate(words)}
-    tokenizer = word_tokenizer(ids, bos_token=start, eos_token=end, lowercase=kind == "wordnlm")
+    tokenizer = word_tokenizer(ids, bos_token=start, eos_token=end, lowercase=is_wordnlm)
     config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
-    config.converted_from = {"kind": kind, "sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
+    config.converted_from = {"sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
     model = LstmForCausalLM(config)
     model.load_state_dict(weights)
     model.save_pretrained(out)
@@ -92,11 +86,10 @@ def convert_lstm(
     return out
 
 
-def _model(content: Any, kind: Kind) -> tuple[LstmConfig, dict[str, Tensor]]:
+def _model(content: Any) -> tuple[LstmConfig, dict[str, Tensor]]:
     """Return the shape and the weights of a checkpoint's model, under the names of `LstmForCausalLM`."""
-    if kind == "wordnlm":
-        parts = [content[name] for name in ("char_embeddings", "rnn", "output")]
-        dropout = 0.0
+    if isinstance(content, dict):
+        parts, dropout = [content[name] for name in ("char_embeddings", "rnn", "output")], 0.0
     else:
         modules = content._modules
         if type(modules["rnn"]).__name__ != "LSTM":

@@ -201,7 +201,6 @@ class Scorer(ABC):
         return NotImplementedError(f"{self.name} does not score {what}.")
 
     def __repr__(self) -> str:
-        """Return class, model, kind, device and dtype in a line, as far as they are known."""
         facts = [self.signature.get("kind"), self.execution.get("device"), self.signature.get("dtype")]
         return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, facts)])})"
 
@@ -233,8 +232,7 @@ def ask_continuations(
     """Return log P(continuation | prefix) of each (prefix, continuation), (pairs,); raises as `ask_sentences`."""
 
     def answer(asked: list[tuple[str, str]]) -> Logprobs:
-        prefixes, continuations = map(list, zip(*asked, strict=True))
-        logprobs = scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress))
+        logprobs = scorer.continuation_logprobs(*map(list, zip(*asked, strict=True)), **_keyword(progress))
         return checked(scorer, logprobs, (len(asked),))
 
     answers, places = each_once(pairs, answer)
@@ -287,14 +285,15 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         TypeError: it is not numbers of this shape (complex, texts, truth values, None).
         ValueError: a value is above 0, by more than rounding.
     """
-    expected = f"expected natural log-probabilities of shape {shape}, one for each text in their order"
+    expected = (
+        f"expected natural log-probabilities of shape {shape}, one for each text in their order, at most 0"
+    )
     try:
         array = np.asarray(answer)
     except ValueError as error:
         raise TypeError(f"{scorer.name} returned lists of different lengths; {expected}.") from error
     if array.shape != shape or (array.dtype.kind not in "fiu" and array.size):
         raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
-    values = array.astype(np.float64)
-    if (values > ROUNDING).any():
-        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}, each at most 0.")
-    return values
+    if (array > ROUNDING).any():
+        raise ValueError(f"{scorer.name} returned {array.max():g}; {expected}.")
+    return array.astype(np.float64)
