@@ -166,8 +166,8 @@ class CausalScorer(PretrainedScorer):
         values = self._read(sequences, [1] * len(sequences), progress)
         first = [] if self._start else [np.nan]
         return [
-            ScoredTokens(*of.T, np.append(first, logprobs))
-            for of, logprobs in zip(spans, values, strict=True)
+            ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs))
+            for of_text, logprobs in zip(spans, values, strict=True)
         ]
 
     def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:

@@ -64,9 +64,8 @@ def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str
             f"{checkpoint.name} is not an LSTM of colorless_green or wordnlm ({type(error).__name__}: {error}); "
             "expected a checkpoint as its authors published it."
         ) from error
-    words, start, end = text.split(), "<eos>", "<eos>"
+    words, start = text.split(), "<s>" if is_wordnlm else "<eos>"
     if is_wordnlm:
-        start, end = "<s>", None
         # Not splitlines, because a word may contain one of Unicode's rare line breaks.
         words = [line.split("\t")[0] for line in text.strip().split("\n")]
         words = [*SPECIAL, *(words[3:] if words[:3] == ["padding", "unused", "OOVs"] else words)]
@@ -76,7 +75,9 @@ def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str
         raise ValueError(
             f"The vocabulary has {len(words)} words, the checkpoint {config.vocab_size}; they do not go together."
         )
-    tokenizer = word_tokenizer(ids, bos_token=start, eos_token=end, lowercase=is_wordnlm)
+    tokenizer = word_tokenizer(
+        ids, bos_token=start, eos_token=None if is_wordnlm else start, lowercase=is_wordnlm
+    )
     config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
     config.converted_from = {"sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
     model = LstmForCausalLM(config)

@@ -128,7 +128,8 @@ class NgramScorer(Scorer):
             logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
             owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
             starts, ends = np.array([match.span() for match in matches], dtype=np.int64).T
-            scored.append(ScoredTokens(starts, ends, np.bincount(owner, logprobs, len(parts))))
+            sums = np.bincount(owner, weights=logprobs, minlength=len(parts))
+            scored.append(ScoredTokens(starts, ends, sums.astype(np.float64)))
         return scored
 
     def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:
@@ -157,13 +158,12 @@ class NgramScorer(Scorer):
         """
         slots, forms = list(slots), checked_texts(forms)
         self._warn_of_unknown([slot.prefix for slot in slots])
-        contexts = [(not slot.prefix, *self.split(slot.prefix)[-1:]) for slot in slots]
+        contexts = [(not slot.prefix, tuple(self.split(slot.prefix)[-1:])) for slot in slots]
         rows = {}
-        for context in dict.fromkeys(contexts):
-            opening, *before = context
+        for opening, before in dict.fromkeys(contexts):
             words = [self.split(capitalized(form) if opening else form) for form in forms]
             scored = [self.score_words(of_form, before) for of_form in words]
-            rows[context] = [of_form.sum() if known.all() else np.nan for of_form, known in scored]
+            rows[opening, before] = [of_form.sum() if known.all() else np.nan for of_form, known in scored]
         return np.array([rows[context] for context in contexts]).reshape(len(slots), len(forms))
 
     def _warn_of_unknown(self, texts: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ..io.suggestions import did_you_mean, unknown_name
+from ..io.suggestions import did_you_mean
 
 ModelKind = Literal["masked", "causal", "seq2seq"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
@@ -62,12 +62,7 @@ class ModelOptions:
     @classmethod
     def of(cls, options: "ModelOptions | Mapping[str, Any] | None") -> "ModelOptions":
         """Return options from an instance, a mapping of names, or None."""
-        if isinstance(options, ModelOptions):
-            return options
-        names = [option.name for option in fields(cls)]
-        if unknown := [name for name in options or {} if name not in names]:
-            raise TypeError(unknown_name("model option", unknown[0], names))
-        return cls(**(options or {}))
+        return options if isinstance(options, ModelOptions) else cls(**(options or {}))
 
     @property
     def given(self) -> tuple[str, ...]:

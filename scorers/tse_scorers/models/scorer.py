@@ -232,7 +232,8 @@ def ask_continuations(
     """Return log P(continuation | prefix) of each (prefix, continuation), (pairs,); raises as `ask_sentences`."""
 
     def answer(asked: list[tuple[str, str]]) -> Logprobs:
-        logprobs = scorer.continuation_logprobs(*map(list, zip(*asked, strict=True)), **_keyword(progress))
+        prefixes, continuations = map(list, zip(*asked, strict=True))
+        logprobs = scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress))
         return checked(scorer, logprobs, (len(asked),))
 
     answers, places = each_once(pairs, answer)
@@ -294,6 +295,7 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         raise TypeError(f"{scorer.name} returned lists of different lengths; {expected}.") from error
     if array.shape != shape or (array.dtype.kind not in "fiu" and array.size):
         raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
-    if (array > ROUNDING).any():
-        raise ValueError(f"{scorer.name} returned {array.max():g}; {expected}.")
-    return array.astype(np.float64)
+    values = array.astype(np.float64)
+    if (values > ROUNDING).any():
+        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}.")
+    return values
