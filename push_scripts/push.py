@@ -175,7 +175,7 @@ def push(api: HfApi, repository: Repository, files: dict[str, bytes], options: a
         )
     if options.tag and not options.create_pr:
         api.create_tag(**about, tag=options.tag, revision=commit.oid, exist_ok=True)
-    return commit.pr_url or commit.commit_url
+    return str(commit.pr_url or commit.commit_url)
 
 
 def main() -> int:

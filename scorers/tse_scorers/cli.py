@@ -548,27 +548,19 @@ def train_ngram(
 
 
 @app.command
-def convert_lstm(
-    checkpoint: Path,
-    /,
-    *,
-    vocabulary: Path,
-    out: Path,
-    kind: Literal["colorless_green", "wordnlm"] = "colorless_green",
-) -> None:
+def convert_lstm(checkpoint: Path, /, *, vocabulary: Path, out: Path) -> None:
     """Convert a published LSTM checkpoint into a model that transformers loads.
 
     Args:
         checkpoint: a file written by torch.save; code in it is not run
         vocabulary: its list of words
         out: the folder to write, for `tse run --model`
-        kind: colorless_green or wordnlm [colorless_green]
     """
     with terminal.waiting("Converting the model"):
         from .models import lstm_convert
 
         terminal.quiet()
-        written = lstm_convert.convert_lstm(checkpoint, vocabulary, out, kind)
+        written = lstm_convert.convert_lstm(checkpoint, vocabulary, out)
     terminal.say(f"Model: {written}")
 
 

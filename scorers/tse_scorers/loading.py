@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from .models import ngram
 from .models.causal import CausalScorer
-from .models.load import LoadedModel, kind_of, load, quantization_of
+from .models.load import Loaded, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
-from .models.model_source import KENLM_SUFFIXES, WEIGHTS, is_gguf
-from .models.options import EncoderInput, ModelKind, ModelOptions, PseudoLikelihood
+from .models.model_source import WEIGHTS, is_gguf
+from .models.options import Dtype, ModelKind, ModelOptions, PseudoLikelihood
 from .models.own_model import GivenModel, OwnModel, decoder_of, is_of_transformers, own_model
 from .models.scorer import Scorer
 from .suites.published_scores import load_published
@@ -24,10 +24,9 @@ def load_scorer(
     *,
     kind: ModelKind | None = None,
     device: str = "auto",
-    dtype: str = "auto",
+    dtype: Dtype = "auto",
     pll: PseudoLikelihood | None = None,
     mntp: bool = False,
-    encoder_input: EncoderInput | None = None,
     bos: bool = False,
     start_token: str | None = None,
     leading_space: bool = False,
@@ -39,17 +38,15 @@ def load_scorer(
 
     Args:
         model: a Hub id (`org/name`, `org/name@revision`), a local folder, a GGUF file, or the name of a bundled
-            model; a file with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv,
-            .parquet);
-            or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
-            (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
+            model; a file with an n-gram model (.json) or with published scores (.jsonl, .csv, .tsv, .parquet); or, with
+            its tokenizer, a `transformers` model that is already loaded, or any function from token ids (batch, length)
+            to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
         tokenizer: the tokenizer of a model that is already loaded, one of `transformers`.
         kind: `masked`, `causal` or `seq2seq` (an encoder-decoder model); None: what its configuration says.
         device: `cpu`, `cuda`, `cuda:1`, `mps`; `auto` is a CUDA GPU if there is one, else the CPU.
         dtype: `float32`, `bfloat16`, `float16`, `float64`; `auto` is float32, because bfloat16 changes decisions.
         pll: of masked models: `within_word_l2r` (the default; Kauf & Ivanova 2023) or `original` (Salazar et al. 2020).
         mntp: of masked models: read each token one position before it (masked next-token prediction).
-        encoder_input: of encoder-decoder models: the encoder reads `empty` (the default) or `mask`.
         bos: of causal models: put the start token before the left context of a gap; None: the tokenizer's rule.
         start_token: of causal models: the token before a sentence, `none` for none; None: that of pretraining.
         leading_space: put a space before the first word of every text.
@@ -63,14 +60,13 @@ def load_scorer(
         n-gram models continuations and words.
 
     Raises:
-        ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, which is not installed.
         TypeError: the model cannot be called, the tokenizer is not one, or an option has a value of another type.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect.
     """
     options = ModelOptions(
-        kind=kind, device=device, dtype=dtype, pll=pll, mntp=mntp, encoder_input=encoder_input, bos=bos,
-        start_token=start_token, leading_space=leading_space, batch_tokens=batch_tokens,
-        trust_remote_code=trust_remote_code, model_arg=from_pretrained or None,
+        kind=kind, device=device, dtype=dtype, pll=pll, mntp=mntp, bos=bos, start_token=start_token,
+        leading_space=leading_space, batch_tokens=batch_tokens, trust_remote_code=trust_remote_code,
+        model_arg=from_pretrained or None,
     )  # fmt: skip
     return load_with_options(model, options, tokenizer)
 
@@ -106,9 +102,9 @@ def load_with_options(
         kind, revision = options.kind or "causal", language_model.revision
     else:
         kind, revision = options.kind or kind_of(language_model.config, tokenizer), None
-    options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
-    quantization = quantization_of(language_model)
-    return scorer_of(LoadedModel(language_model, tokenizer, kind, name, revision, quantization), options)
+    for family in ("model in memory", f"{kind} model"):
+        options.for_model(name, family)
+    return scorer_of(name, (language_model, tokenizer, kind, revision), options)
 
 
 def loads_at_once(name: str) -> bool:
@@ -118,24 +114,25 @@ def loads_at_once(name: str) -> bool:
 
 def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:
     if not loads_at_once(name):
-        return scorer_of(*load(name, options, one_of_several))
+        return scorer_of(name, load(name, options, one_of_several), options)
     path = Path(name)
     if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
-    is_ngram = name.endswith((".json", *KENLM_SUFFIXES))
+    is_ngram = path.suffix == ".json"
     options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
     return ngram.load(path) if is_ngram else load_published(path)
 
 
-def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
+def scorer_of(name: str, loaded: Loaded, options: ModelOptions) -> MaskedScorer | CausalScorer:
     """Return the scorer of a model in memory.
 
     Raises:
         ValueError: the model, its tokenizer and the options do not fit together.
     """
-    model, tokenizer, kind, name, revision, quantization = loaded
+    model, tokenizer, kind, revision = loaded
+    quantization = "gguf" if is_gguf(name) else quantization_of(model)
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     facts: dict[str, Any] = {} if quantization is None else {"quantization": quantization}
@@ -150,9 +147,8 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
             raise ValueError(
                 f"{name} is a function, which has no encoder of its own; expected kind='causal' or kind='masked'."
             )
-        encoder_input = options.encoder_input or "empty"
-        model, begin = decoder_of(model, tokenizer, encoder_input, name)
-        facts |= {"kind": "seq2seq", "encoder_input": encoder_input}
+        model, begin = decoder_of(model, tokenizer, name)
+        facts["kind"] = "seq2seq"
         causal = {"bos": True, "start_token": begin, "share_prefixes": False}  # it always has its start token
     if isinstance(model, OwnModel):
         model.measure(len(tokenizer) if is_own else 0)

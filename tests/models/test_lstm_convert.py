@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from command_line import tse
@@ -67,7 +68,7 @@ def test_wordnlm_scores_as_the_original(tmp_path, with_special_lines):
     special = "padding\nunused\nOOVs\n" if with_special_lines else ""
     lines = [f"{word}\t{1000 - index}" for index, word in enumerate([*GERMAN, "rarer", "still-rarer"])]
     (tmp_path / "vocab.txt").write_text(special + "\n".join(lines) + "\n", encoding="utf-8")
-    out = convert_lstm(tmp_path / "m.pth.tar", tmp_path / "vocab.txt", tmp_path / "out", kind="wordnlm")
+    out = convert_lstm(tmp_path / "m.pth.tar", tmp_path / "vocab.txt", tmp_path / "out")
     converted = load_scorer(out)
     # lower-cased; 3 + rank; 2 where unknown, also where the list goes on past what the model has
     words = {"Der Soldat, dass.": [3, 7, 6, 9, 5], "Um rarer Brief schreibt": [12, 2, 8, 11]}
@@ -76,17 +77,13 @@ def test_wordnlm_scores_as_the_original(tmp_path, with_special_lines):
     assert converted.tokenizer.convert_ids_to_tokens([0, 2, 3, 13]) == ["<s>", "<unk>", "der", "\u2028"]
 
 
-def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
-    """Both kinds of checkpoint, each with the kind that reads it; a model that is there is kept."""
+def test_the_command_writes_a_model(tmp_path):
     save_module(RNNModel("LSTM", len(VOCABULARY), 14, 10, 2), tmp_path / "model.pt")
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
 
-    def converted(*options):
-        files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
-        return tse("convert-lstm", *files, *options)
-
-    assert converted("--kind", "wordnlm")[0] != 0 and not (tmp_path / "out").exists()
-    assert converted("--kind", "colorless_green")[0] == 0
+    files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
+    assert tse("convert-lstm", *files)[0] == 0
+    assert np.isfinite(load_scorer(tmp_path / "out").sentence_logprobs(["Der Soldat schreibt"])).all()
 
 
 class Call:
@@ -181,15 +178,12 @@ def test_files_that_do_not_go_together(tmp_path):
     save(WordNlm(3, 2, 2, 1).checkpoint(), wordnlm)
     save_module(RNNModel("LSTM", len(VOCABULARY), 4, 5, 1, dropout=0), module)
     save_module(RNNModel("GRU", len(VOCABULARY), 4, 5, 1, dropout=0), gru)
-    for file, kind in ((wordnlm, "colorless_green"), (module, "wordnlm"), (gru, "colorless_green")):
-        with pytest.raises(ValueError, match=rf"not a {kind} checkpoint .*Choose another kind"):
-            convert_lstm(file, vocabulary, out, kind=kind)
-    with pytest.raises(ValueError, match="Unknown kind of checkpoint 'gpt'"):
-        convert_lstm(module, vocabulary, out, kind="gpt")
+    with pytest.raises(ValueError, match=r"g\.pt is not an LSTM .*recurrent layer is a GRU"):
+        convert_lstm(gru, vocabulary, out)
     vocabulary.write_text("a b")
     with pytest.raises(ValueError, match=f"2 words, the checkpoint {len(VOCABULARY)}"):
         convert_lstm(module, vocabulary, out)
     save(WordNlm(3, 2, 2, 1).checkpoint() | {"output": {"weight": torch.zeros(6, 2)}}, wordnlm)
-    with pytest.raises(ValueError, match="not a wordnlm checkpoint"):
-        convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
+    with pytest.raises(ValueError, match="not an LSTM of colorless_green or wordnlm"):
+        convert_lstm(wordnlm, vocabulary, out)
     assert not out.exists()

@@ -1,14 +1,8 @@
-"""N-gram models: ours against hand-worked values and the laws of probability, KenLM against its own full_scores.
+"""N-gram models against hand-worked values and the laws of probability."""
 
-golden/tiny_trigram.arpa is written by hand; golden/tiny_trigram.klm is the same file through KenLM 0.3.0's
-`build_binary tiny_trigram.arpa tiny_trigram.klm`.
-"""
-
-import gzip
 import itertools
 import json
 import math
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -17,22 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tse_scorers import Slot, load_scorer
-from tse_scorers.models.ngram import KenlmScorer, count_words, train_ngram
+from tse_scorers.models.ngram import count_words, train_ngram
 from tse_scorers.models.words import WordSplitter
 
 TEXT = ["The cat sits.", "The dog sits.", "", "A cat runs."]
 # Words: The 2, cat 2, sits 2, . 3, dog 1, A 1, runs 1: N = 12; 7 words and <unk>: V = 8.
-SENTENCES = ["the cat sits .", "the dog sits .", "the bird sits .", "cat the", "."]
 
 
 def logs(*probabilities):
     return pytest.approx([math.log(p) for p in probabilities], abs=1e-12)
-
-
-@pytest.fixture
-def arpa(root):
-    pytest.importorskip("kenlm")
-    return root / "tests" / "golden" / "tiny_trigram.arpa"
 
 
 def test_words_are_split_and_lowered():
@@ -117,12 +104,9 @@ def test_saved_and_loaded(tmp_path, order):
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"order": 3}, {"words": 3}, {"words": ["a", "b"]}, {"counts": []}, {"counts": [-9] * 10},
-        {"counts": [10**30] * 10}, {"events": [1]}, {"events": list(range(9, -1, -1))}, {"other": 1},
-    ],
+    [{"words": 3}, {"counts": []}, {"events": "none"}, {"other": 1}],
     ids=str,
-)  # fmt: skip
+)
 def test_a_mangled_file_is_an_error(tmp_path, change):
     path = tmp_path / "2-gram.json"
     count_words(TEXT, 2).save(path)
@@ -133,56 +117,19 @@ def test_a_mangled_file_is_an_error(tmp_path, change):
 
 def test_bad_input_says_what_to_do(tmp_path):
     text, out = tmp_path / "text.txt", tmp_path / "m.json"
-    with pytest.raises(ValueError, match=r"order 3; .*KenLM"):
+    with pytest.raises(ValueError, match=r"order 3; expected 1 .* or 2"):
         count_words(TEXT, 3)
     with pytest.raises(ValueError, match=r"No word .*1 lines; .*one sentence"):
         count_words([" "], 1)
     with pytest.raises(ValueError, match=r"ends in .\.pkl.; .*\.json"):
         train_ngram(text, 1, tmp_path / "m.pkl")
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match=r"There is no file .*text\.txt"):
         train_ngram(text, 1, out)
     text.write_bytes("Müller schläft.".encode("latin-1"))
     with pytest.raises(ValueError, match=r"text\.txt .*not UTF-8 .*Save .*UTF-8"):
         train_ngram(text, 1, out)
     with pytest.raises(ValueError, match="Text 1 is ' '"):
         count_words(TEXT, 1).sentence_logprobs(["a", " "])
-
-
-def test_kenlm_by_hand(arpa):
-    """Back-off worked by hand: log10 P(w | h) = the n-gram's, else the history's weight + the shorter's."""
-    scorer = KenlmScorer(arpa)
-    expected = [-0.3, -0.25 - 0.6, -0.45, -0.2]  # <s> the; back-off(<s> the) + the dog; dog sits; sits .
-    logprobs, _ = scorer.score_words(["the", "dog", "sits", "."])
-    assert logprobs == pytest.approx([log10 * math.log(10) for log10 in expected], rel=1e-6)
-    logprobs, known = scorer.score_words(["the", "bird"])  # both back-offs, then <unk>
-    assert logprobs[1] == pytest.approx((-0.25 - 0.4 - 1.2) * math.log(10), rel=1e-6)
-    assert known.tolist() == [True, False]
-    assert scorer.continuation_logprobs(["the cat", ""], ["sits", "sits"]) == pytest.approx(
-        [-0.15 * math.log(10), (-0.5 - 1.0) * math.log(10)], rel=1e-6
-    )
-
-
-def test_kenlm_equals_its_own_full_scores_in_each_format(arpa, tmp_path):
-    import kenlm
-
-    packed = tmp_path / "tiny.arpa.gz"
-    packed.write_bytes(gzip.compress(arpa.read_bytes()))
-    reference, revisions = kenlm.Model(str(arpa)), set()
-    totals = [reference.score(sentence, bos=True, eos=False) * math.log(10) for sentence in SENTENCES]
-    for path in (arpa, arpa.with_suffix(".klm"), packed):
-        scorer = load_scorer(path)
-        assert scorer.sentence_logprobs(SENTENCES) == pytest.approx(totals) and scorer.order == 3
-        revisions.add(scorer.signature["revision"])
-    assert len(revisions) == 3
-    (tmp_path / "wrong.arpa").write_text("not a model")
-    with pytest.raises(ValueError, match="KenLM cannot read"):
-        load_scorer(tmp_path / "wrong.arpa")
-
-
-def test_without_kenlm_the_error_says_how_to_get_it(monkeypatch, root):
-    monkeypatch.setitem(sys.modules, "kenlm", None)
-    with pytest.raises(ImportError, match=r"pip install 'refined-tse\[ngram\]'"):
-        load_scorer(root / "tests" / "golden" / "tiny_trigram.arpa")
 
 
 def test_forms_are_the_words_after_their_contexts():
@@ -197,11 +144,3 @@ def test_forms_are_the_words_after_their_contexts():
     assert the == scorer.continuation_logprobs([""], ["The"])[0]
     assert np.isnan(cat)  # "Cat" is not in the text
     assert scorer.can("form_logprobs") and not scorer.can("read_slots")
-
-
-def test_forms_of_kenlm_see_as_many_words_as_the_order_says(arpa):
-    scorer, words = KenlmScorer(arpa), ["the", "cat", "dog"]
-    prefixes = ["the", "cat the", "dog cat the", "the dog cat the"]
-    expected = [scorer.continuation_logprobs([prefix] * len(words), words) for prefix in prefixes]
-    found = scorer.form_logprobs([Slot(prefix, ".") for prefix in prefixes], words)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -9,12 +9,13 @@ from command_line import refused
 from tiny import tiny_model
 
 from tse_scorers import German, LiveEvaluation, load_scorer, run
+from tse_scorers.models.ngram import count_words
 from tse_scorers.models.options import ModelOptions
 
 SENTENCE = ["The author laughs."]
 GIVEN = {
     "kind": "masked", "device": "cpu", "dtype": "float32", "pll": "original", "bos": True, "leading_space": True,
-    "start_token": "none", "trust_remote_code": True, "batch_tokens": 8, "mntp": True, "encoder_input": "mask",
+    "start_token": "none", "trust_remote_code": True, "batch_tokens": 8, "mntp": True,
     "model_arg": {"device_map": "auto"},
 }  # fmt: skip
 
@@ -30,20 +31,19 @@ def test_every_option_is_known_everywhere():
 @pytest.mark.parametrize(
     "model, option, what",
     [
-        ("tiny-causal", "pll", "a causal model"),
-        ("tiny-causal", "mntp", "a causal model"),
-        ("tiny-masked", "bos", "a masked model"),
-        ("tiny-masked", "encoder_input", "a masked model"),
+        ("tiny-causal", "pll", "causal model"),
+        ("tiny-causal", "mntp", "causal model"),
+        ("tiny-masked", "bos", "masked model"),
     ],
 )
 def test_options_of_another_kind_of_model_are_refused(model, option, what):
-    with pytest.raises(ValueError, match=rf"^{option} .*no effect .*{model}, {what}; remove"):
+    with pytest.raises(ValueError, match=rf"^{option} .*no effect .*{model} \({what}\); remove"):
         load_scorer(model, **{option: GIVEN[option]})
 
 
-def test_of_several_models_each_takes_its_options_and_the_others_are_named(tmp_path):
-    with pytest.warns(UserWarning, match="pll without effect on tiny-causal, a causal model"):
-        run(["tiny-causal", "tiny-masked"], German(limit=1), tmp_path, report=False, pll="original")
+def test_of_several_models_each_takes_its_options(tmp_path):
+    run(["tiny-causal", "tiny-masked"], German(limit=1), tmp_path, report=False, pll="original")
+    assert len(list(tmp_path.glob("runs/*"))) == 2
 
 
 def test_arguments_of_from_pretrained_are_passed_on(tmp_path):
@@ -56,13 +56,14 @@ def test_arguments_of_from_pretrained_are_passed_on(tmp_path):
     assert "--model-arg is 'eager'; expected KEY=VALUE" in done
 
 
-def test_files_take_no_option_at_all(root, tmp_path):
-    published, trigram = tmp_path / "published.csv", root / "tests" / "golden" / "tiny_trigram.arpa"
+def test_files_take_no_option_at_all(tmp_path):
+    published, bigram = tmp_path / "published.csv", tmp_path / "bigram.json"
+    count_words(SENTENCE, 2).save(bigram)
     published.write_text("sentence,logprob\nThe author laughs.,-7.5\n")
     for option, value in GIVEN.items():
         given = value if option == "model_arg" else {option: value}
-        for path, family in ((published, "file of scores"), (trigram, "n-gram model")):
-            with pytest.raises(ValueError, match=rf"{option} .*no effect .*, an? {family}; remove"):
+        for path, family in ((published, "file of scores"), (bigram, "n-gram model")):
+            with pytest.raises(ValueError, match=rf"{option} .*no effect .*\({family}\); remove"):
                 load_scorer(path, **given)
 
 
@@ -90,5 +91,5 @@ def test_unknown_values_and_names(tmp_path):
         lambda: run("tiny-causal", out=tmp_path, dtpe="float32"),
         lambda: LiveEvaluation(budget=36, model_options={"dtpe": "float32"}),
     ):
-        with pytest.raises(TypeError, match=r"Unknown model option 'dtpe'; .*Did you mean dtype\?"):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'dtpe'"):
             call()

@@ -109,11 +109,10 @@ def test_sentences_are_sums_over_their_tokens():
 @pytest.mark.parametrize(
     "function, said",
     [
-        (lambda ids: (of_letters(ids), None), r"returned a tuple; .* lambda ids: model\(ids\)\[0\]"),
+        (lambda ids: (of_letters(ids), None), r"returned a tuple of shape \(\) .* lambda ids: model\(ids\)\[0\]"),
         (lambda ids: of_letters(ids)[:, -1:], r"shape \(2, 1, 40\) .*all positions"),
         (lambda ids: of_letters(ids)[..., :8], r"shape \(2, 3, 8\) .*tokenizer of 32 tokens"),
         (lambda ids: torch.nn.functional.dropout(of_letters(ids)), r"random\. Call eval\(\)"),
-        (lambda ids: 1 / 0, "failed on .*ZeroDivisionError"),
         (7, "int as model; .*name, .*transformers, .*function"),
     ],
 )  # fmt: skip
@@ -125,7 +124,7 @@ def test_functions_that_are_not_models_are_refused(function, said):
 def test_what_is_no_tokenizer_and_options_without_effect_are_refused(own):
     with pytest.raises(TypeError, match=r"Tokenizer as tokenizer; .*PreTrainedTokenizerFast"):
         load_scorer(of_letters, letters().backend_tokenizer)
-    with pytest.raises(ValueError, match=r"dtype .*no effect .*of_letters, a model in memory"):
+    with pytest.raises(ValueError, match=r"dtype .*no effect .*of_letters \(model in memory"):
         load_scorer(of_letters, letters(), dtype="bfloat16")
     with pytest.raises(ValueError, match="has no encoder of its own"):
         load_scorer(of_letters, letters(), kind="seq2seq")

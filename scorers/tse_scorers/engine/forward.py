@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 
 from .plan import Batch
@@ -48,10 +47,8 @@ class Forward:
         takes_cache = "use_cache" in inspect.signature(inside.forward).parameters
         self._without_cache = {"use_cache": False} if takes_cache else {}
         self._output_layer: Any = model.get_output_embeddings()
-        self.narrows = self.sums_by_block = False
-        if not self.sharded and self._output_layer is not None:
-            self.narrows = self._narrows_exactly()
-            self.sums_by_block = self.narrows and self._is_plain()
+        self.narrows = not self.sharded and self._output_layer is not None and self._narrows_exactly()
+        self.sums_by_block = self.narrows and self._is_plain()
 
     @torch.no_grad()
     def logits(self, batch: Batch) -> Tensor:
@@ -60,7 +57,7 @@ class Forward:
         Raises:
             ValueError: a logit is NaN or plus infinity, or all are minus infinity.
         """
-        logits = self._logits(batch)
+        logits = self._narrowed(batch) if self.narrows else self._whole(batch)
         if not bool(torch.isfinite(logits.amax(dim=1)).all()):
             raise ValueError(
                 "The model gave NaN or infinity instead of scores, so it cannot be evaluated. Its training may have "
@@ -72,7 +69,10 @@ class Forward:
 
     @torch.no_grad()
     def summed_by_block(self, batch: Batch, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor | None:
-        """Return log P(id) at some of the places that are read, (ids,), natural logs; None where that is not exact.
+        """Return log P(id) at some of the places that are read, (ids,), natural logs.
+
+        The output layer runs on one block of the vocabulary at a time, which stays in a processor's cache. None where
+        a block's logits are too far apart from those of the first one, or no numbers.
 
         Args:
             batch: the inputs.
@@ -80,13 +80,37 @@ class Forward:
             ids: vocabulary ids; with a group, -1 stands for the total probability of the group.
             group: (vocabulary,) True for the ids of the group.
         """
-        # The layer has nothing else to do.
-        hidden = self._with_hidden(batch, lambda states: states[:1, :1])[1]
-        return _by_block(hidden, self._output_layer, rows, ids, group)
+        _, hidden = self._with_hidden(
+            batch, lambda states: states[:1, :1]
+        )  # the layer has nothing else to do
+        weight, bias = self._output_layer.weight, self._output_layer.bias
+        shift = nn.functional.linear(hidden, weight[:BLOCK], None if bias is None else bias[:BLOCK])
+        shift = shift.amax(dim=1, keepdim=True)
+        # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
+        shift_in_bits = shift * LOG2_E
+        buffer = hidden.new_empty(len(hidden) * BLOCK)
+        total, of_group = hidden.new_zeros(len(hidden)), hidden.new_zeros(len(hidden))
+        for start in range(0, len(weight), BLOCK):
+            block = weight[start : start + BLOCK]
+            part = buffer[: len(hidden) * len(block)].view(len(hidden), len(block))
+            torch.addmm(shift_in_bits, hidden, block.T, beta=-1, alpha=LOG2_E, out=part)
+            if bias is not None:
+                part.add_(bias[start : start + BLOCK], alpha=LOG2_E)
+            total += part.exp2_().sum(dim=1)
+            if group is not None:
+                of_group += part @ group[start : start + BLOCK].to(part.dtype)
+        # A logit is NaN, or exceeds the shift by about 80; or all of the group are as far below it.
+        if not bool(torch.isfinite(total).all()) or (group is not None and not bool((of_group > 0).all())):
+            return None
+        logits = (hidden[rows] * weight[ids]).sum(dim=-1) + (0 if bias is None else bias[ids])
+        if group is not None:
+            logits = torch.where(ids < 0, (shift[:, 0] + of_group.log())[rows], logits)
+        return logits - (shift[:, 0] + total.log())[rows]
 
-    def _logits(self, batch: Batch) -> Tensor:
-        if self.narrows:
-            return self._with_hidden(batch, lambda states: _at_reads(states, batch)[None])[0][0]
+    def _narrowed(self, batch: Batch) -> Tensor:
+        return self._with_hidden(batch, lambda states: _at_reads(states, batch)[None])[0][0]
+
+    def _whole(self, batch: Batch) -> Tensor:
         logits = self.model(**self._inputs(batch)).logits
         whole = logits.full_tensor() if hasattr(logits, "full_tensor") else logits  # of all processes
         return _at_reads(whole, batch)
@@ -130,10 +154,9 @@ class Forward:
     @torch.no_grad()
     def _narrows_exactly(self) -> bool:
         batch = self.some_batch(np.array([0, 0, 1]), np.array([1, 6, 3]))
-        whole = self._logits(batch)
-        self.narrows = True
+        whole = self._whole(batch)
         try:
-            narrowed = self._logits(batch)
+            narrowed = self._narrowed(batch)
         except CANNOT as error:
             if is_out_of_memory(error):
                 raise
@@ -163,59 +186,17 @@ def _at_reads(tensor: Tensor, batch: Batch) -> Tensor:
     return tensor[rows, columns]
 
 
-def _by_block(hidden: Tensor, layer: Any, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor | None:
-    """Return log P(id) of a linear output layer, one block of the vocabulary at a time, each in a processor's cache.
-
-    None where a block's logits are too far apart from those of the first one, or no numbers.
-    """
-    weight, bias = layer.weight, layer.bias
-    shift = nn.functional.linear(hidden, weight[:BLOCK], None if bias is None else bias[:BLOCK])
-    shift = shift.amax(dim=1, keepdim=True)
-    # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
-    shift_in_bits = shift * LOG2_E
-    buffer = hidden.new_empty(len(hidden) * BLOCK)
-    total, of_group = hidden.new_zeros(len(hidden)), hidden.new_zeros(len(hidden))
-    for start in range(0, len(weight), BLOCK):
-        block = weight[start : start + BLOCK]
-        part = buffer[: len(hidden) * len(block)].view(len(hidden), len(block))
-        torch.addmm(shift_in_bits, hidden, block.T, beta=-1, alpha=LOG2_E, out=part)
-        if bias is not None:
-            part.add_(bias[start : start + BLOCK], alpha=LOG2_E)
-        total += part.exp2_().sum(dim=1)
-        if group is not None:
-            of_group += part @ group[start : start + BLOCK].to(part.dtype)
-    # A logit is NaN, or exceeds the shift by about 80; or all of the group are as far below it.
-    if not bool(torch.isfinite(total).all()) or (group is not None and not bool((of_group > 0).all())):
-        return None
-    logits = (hidden[rows] * weight[ids]).sum(dim=-1)
-    if bias is not None:
-        logits += bias[ids]
-    if group is not None:
-        logits = torch.where(ids < 0, (shift[:, 0] + of_group.log())[rows], logits)
-    return logits - (shift[:, 0] + total.log())[rows]
-
-
 def is_sharded(model: object) -> bool:
     """Whether a model's parameters are spread over processes (FSDP, ZeRO-3), so that none can run it by itself."""
     if not isinstance(model, torch.nn.Module):
         return False
-    is_fsdp1 = any(type(module).__name__ == "FullyShardedDataParallel" for module in model.modules())
-    return is_fsdp1 or any(
-        type(parameter).__name__ == "DTensor" or hasattr(parameter, "ds_id")
-        for parameter in model.parameters()
-    )
-
-
-_OUT_OF_MEMORY = re.compile(
-    r"out of memory|_ALLOC_FAILED|OUT_OF_DEVICE_MEMORY|Invalid buffer size|DefaultCPUAllocator: not enough memory"
-)
-"""What the message says where `accelerate` does not know it: the CUDA runtime and its libraries, XPU, MPS, Windows."""
+    parts = [*model.modules(), *model.parameters()]
+    names = {type(part).__name__ for part in parts} & {"FullyShardedDataParallel", "DTensor"}
+    return bool(names) or any(hasattr(part, "ds_id") for part in parts)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that a GPU or the CPU ran out of memory."""
-    if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return True
-    return isinstance(error, RuntimeError) and (
-        should_reduce_batch_size(error) or _OUT_OF_MEMORY.search(str(error)) is not None
-    )
+    """Whether an error says that a GPU or the CPU ran out of memory; also as libraries, MPS and Windows say it."""
+    said = "out of memory|_ALLOC_FAILED|OUT_OF_DEVICE_MEMORY|Invalid buffer size|CPUAllocator: (can't|not enough)"
+    is_said = isinstance(error, RuntimeError) and re.search(said, str(error)) is not None
+    return is_said or isinstance(error, torch.OutOfMemoryError | MemoryError)

@@ -178,17 +178,9 @@ def prefix_rows(texts: Sequence[list[int]], capacity: int | None) -> tuple[list[
 
 
 def n_shared(text: Sequence[int], other: Sequence[int]) -> int:
-    """Return how many first tokens two texts share.
-
-    >>> n_shared([1, 2, 3], [1, 2, 4])
-    2
-    """
-    n = 0
-    for one, two in zip(text, other, strict=False):
-        if one != two:
-            break
-        n += 1
-    return n
+    """Return how many first tokens two texts share."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((n for n, (one, two) in pairs if one != two), min(len(text), len(other)))
 
 
 def capacity_for(texts: Sequence[list[int]]) -> int | None:

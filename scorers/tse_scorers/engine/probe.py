@@ -5,9 +5,7 @@ mask do not. Some texts of the run itself are read in packed rows and by themsel
 hide how much of the other texts leaks in, so these are also replaced: with equal shapes, rounding is the same.
 """
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -34,7 +32,8 @@ def packing_is_exact(forward: Forward, texts: Sequence[list[int]], capacity: int
     """
     config = forward.model.config.get_text_config()
     ordered, longest = sorted(texts), sorted(texts, key=len)[-4:]
-    if len(longest[-1]) > shortest_window(config):
+    windows = [getattr(config, name, None) for name in WINDOWS]
+    if any(isinstance(size, int) and 0 < size < len(longest[-1]) for size in windows):
         return False
     most = getattr(config, "max_position_embeddings", None) or 2 * len(longest[-1])
     longest = [[*text, *text][:most] for text in longest]
@@ -69,12 +68,6 @@ def sees_what_follows(forward: Forward) -> bool:
             return not forward.same(forward.logits(batch._replace(ids=ids)), forward.logits(batch))
     except ValueError:  # no numbers at all, which is reported where they are asked for
         return False
-
-
-def shortest_window(config: Any) -> float:
-    """Return how many tokens a token attends to in the most limited layer; infinity for all."""
-    windows = [getattr(config, name, None) for name in WINDOWS]
-    return min((size for size in windows if isinstance(size, int) and size > 0), default=math.inf)
 
 
 def _replaced(rows: list[Row], kept: set[int], size: int) -> list[Row]:

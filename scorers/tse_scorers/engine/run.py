@@ -104,15 +104,13 @@ def run(
     if not forward.narrows:  # logits at all tokens
         tokens = min(tokens, reads)
     groups = list(plan.batches(tokens, reads))
-    total = sum(len(row.ids) for group in groups for row in group)
-    done = 0
-    for group in groups:
+    done = np.cumsum([0, *(sum(len(row.ids) for row in group) for group in groups)]).tolist()
+    for number, group in enumerate(groups):
         if progress is not None:
-            progress(done, total)
+            progress(done[number], done[-1])
         _answer(forward, plan, group, reader, records)
-        done += sum(len(row.ids) for row in group)
     if progress is not None and groups:
-        progress(total, total)
+        progress(done[-1], done[-1])
     return records
 
 

@@ -11,5 +11,5 @@ causal.py        causal models: the chain rule, start tokens, shared prefixes co
 masked.py        masked models: pseudo-log-likelihoods, and one mask token at a gap
 words.py         splits texts into words for LSTMs and n-gram models
 lstm.py          LSTMs as models of `transformers`; lstm_convert.py converts published checkpoints
-ngram.py         n-gram models: our own, their training, and files of KenLM
+ngram.py         unigram and bigram models, and their training
 """

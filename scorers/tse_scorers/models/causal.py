@@ -24,7 +24,7 @@ from ..engine.progress import Progress
 from ..engine.run import TokenReader
 from .options import NO_TOKEN
 from .pretrained import END, PretrainedScorer, State, Step, one_at_a_time
-from .scorer import CARRIER, Logprobs, ScoredTokens, Slot
+from .scorer import CARRIER, Logprobs, ScoredTokens, ScoredWords, Slot
 from .text import boundary_ids, checked_texts, continuing_ids, joined_pairs, sum_by_word, words_of_tokens
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ class CausalScorer(PretrainedScorer):
         self._own_start = self._start_token_of_the_model()
         self.start_token = self._chosen_start_token(start_token)
         self._start = [] if self.start_token is None else [self.start_token]
-        self.bos = bos
-        self._may_share = share_prefixes
-        self._longest_probed = 0
+        self.bos, self._may_share, self._longest_probed = bos, share_prefixes, 0
         if bos and self.start_token is None:
             raise ValueError(
                 f"{self.name} has no start token to put before the left context of a gap; remove bos."
@@ -102,29 +100,24 @@ class CausalScorer(PretrainedScorer):
 
     def _chosen_start_token(self, token: str | None) -> int | None:
         """Return the id that opens a text: of the token that was asked for, else as this module says; None for none."""
-
-        def ids(*tokens: str) -> list[int]:
-            # Unknown tokens have the id of the unknown token, or None.
-            convert = self.tokenizer.convert_tokens_to_ids, self.tokenizer.convert_ids_to_tokens
-            found = [(text, convert[0](text)) for text in tokens]
-            return [i for text, i in found if isinstance(i, int) and convert[1](i) == text]
-
+        if token == NO_TOKEN:
+            return None
+        if token is None and not self.opens_chat_turns(self._own_start):
+            return self._own_start
+        known: dict[str, int] = self.tokenizer.get_vocab()
         if token is None:
-            own = [] if self._own_start is None else [self._own_start]
-            return [*(ids(*DOCUMENT_TOKENS) if self.opens_chat_turns(self._own_start) else []), *own, None][0]
-        if token != NO_TOKEN and not ids(token):
+            return next((known[text] for text in DOCUMENT_TOKENS if text in known), self._own_start)
+        if token not in known:
             raise ValueError(
                 f"The vocabulary of {self.name} has no token {token!r}. Expected one of its tokens, as the tokenizer "
                 f"writes it, or {NO_TOKEN!r}. Change start_token, or remove it to use the default."
             )
-        return None if token == NO_TOKEN else ids(token)[0]
+        return known[token]
 
     @property
     def start_token_text(self) -> str:
         """The token that the first token of a sentence is conditioned on, `none` for none."""
-        if self.start_token is None:
-            return NO_TOKEN
-        return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
+        return str(self.tokenizer.convert_ids_to_tokens(self._start)[0]) if self._start else NO_TOKEN
 
     def opens_chat_turns(self, token: int | None) -> bool:
         """Whether a token opens the turns of a chat, after which a role is expected."""
@@ -170,17 +163,14 @@ class CausalScorer(PretrainedScorer):
         The first token is NaN for a model without a start token.
         """
         sequences, spans = self._with_spans(checked_texts(sentences))
+        values = self._read(sequences, [1] * len(sequences), progress)
         first = [] if self._start else [np.nan]
         return [
             ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs))
-            for of_text, logprobs in zip(
-                spans, self._read(sequences, [1] * len(sequences), progress), strict=True
-            )
+            for of_text, logprobs in zip(spans, values, strict=True)
         ]
 
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
+    def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:
         """Return, for each sentence, its words between white space, each with log P(word | words before).
 
         If tokens include the space before them, P(token) of a word's first token includes the probability that
@@ -233,8 +223,7 @@ class CausalScorer(PretrainedScorer):
             rows = [ids if ids[:1] == self._start else self._start + ids for ids in rows]
         if not all(rows):
             raise ValueError(
-                "A gap that opens its sentence leaves a causal model without any context. Use "
-                "bos, or remove such sentences."
+                "A gap that opens its sentence leaves a causal model without any context. Use bos, or remove it."
             )
         return rows
 

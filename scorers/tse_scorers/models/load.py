@@ -3,8 +3,10 @@
 import os
 import re
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -17,34 +19,13 @@ if TYPE_CHECKING:
 
     from .own_model import LanguageModel
 
-OTHER_TASKS = (
-    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
-    "ForNextSentencePrediction",
-)  # fmt: skip
-"""Endings of architectures that predict no words."""
-DTYPES = {
-    "auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16,
-    "float64": torch.float64,
-}  # fmt: skip
-"""`auto` is float32 on every device, because bfloat16 changes decisions."""
+
+Loaded = tuple["LanguageModel", "PreTrainedTokenizerBase", ModelKind, str | None]
+"""A model in memory, its tokenizer and kind, and its commit or the hash of its files."""
 
 
-class LoadedModel(NamedTuple):
-    """A model in memory, its kind and name in results, its commit or the hash of its files, and its quantization."""
-
-    model: "LanguageModel"
-    tokenizer: "PreTrainedTokenizerBase"
-    kind: ModelKind
-    name: str
-    revision: str | None
-    quantization: str | None = None
-
-
-def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tuple[LoadedModel, ModelOptions]:
+def load(name: str, options: ModelOptions, one_of_several: bool = False) -> Loaded:
     """Load a model and its tokenizer, onto the device and in the dtype of the options.
-
-    Returns:
-        The model, and the options that have an effect on it.
 
     Raises:
         ValueError: it cannot be found, is no language model, or lacks weights.
@@ -61,27 +42,15 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
 
     from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
-    device = choose_device(options.device)
-    if options.dtype not in DTYPES:
-        raise ValueError(f"Unknown dtype={options.dtype!r}; expected one of: {', '.join(DTYPES)}.")
+    device, dtype = choose_device(options.device), options.dtype
     where, revision = locate(name)
     on_hub = not Path(where).is_dir()
     shared: dict[str, Any] = {"revision": revision, "trust_remote_code": options.trust_remote_code}
     shared |= {"gguf_file": Path(name).name} if is_gguf(name) else {}
-
-    def loaded(auto: Any, **keywords: Any) -> Any:
-        """Load one part of the model; any error becomes one paragraph."""
-        try:
-            return auto.from_pretrained(where, **keywords)
-        except Exception as error:  # each file format has its own library and exceptions
-            raise ValueError(_not_loaded(name, error)) from error
-
-    try:
+    with _in_one_paragraph(name):
         if on_hub and try_to_load_from_cache(where, "config.json", revision=revision) is None:
             require_reachable()  # transformers itself waits for half a minute
-    except (ConnectionError, ValueError) as error:
-        raise ValueError(_not_loaded(name, error)) from error
-    config = loaded(AutoConfig, **shared)
+        config = AutoConfig.from_pretrained(where, **shared)
     if on_hub:
         # The rest of the model comes from the same commit, even if the branch changes.
         found = try_to_load_from_cache(where, "config.json", revision=revision)
@@ -89,18 +58,25 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
         adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
         if cached_file(where, "adapter_config.json", **adapter):
             raise ValueError(f"{name!r} {ADAPTER}")
-    tokenizer = loaded(AutoTokenizer, **shared)
+    with _in_one_paragraph(name):
+        tokenizer = AutoTokenizer.from_pretrained(where, **shared)
     kind = options.kind or kind_of(config, tokenizer)
-    options = options.for_model(name, f"{kind} model", one_of_several)
+    options.for_model(name, f"{kind} model", one_of_several)
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
     auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
-    keywords = {**shared, "config": config, "dtype": DTYPES[options.dtype], "use_safetensors": True}
-    keywords |= options.model_arg or {}
+    # float32 on every device, because bfloat16 changes decisions
+    keywords = {
+        **shared,
+        "config": config,
+        "dtype": torch.float32 if dtype == "auto" else getattr(torch, dtype),
+    }
+    keywords |= {"use_safetensors": True, **(options.model_arg or {})}
     if getattr(config, "quantization_config", None) is not None:
         keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
-    model, report = loaded(auto[kind], **keywords, output_loading_info=True)
+    with _in_one_paragraph(name):
+        model, report = auto[kind].from_pretrained(where, output_loading_info=True, **keywords)
     if missing := report["missing_keys"]:
         raise ValueError(
             f"{name!r} lacks {len(missing)} of the weights of a {type(model).__name__} "
@@ -110,12 +86,18 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
     if "device_map" not in keywords and "quantization_config" not in keywords:
         model = model.to(device)
     content = shared["revision"] if on_hub else local_revision(name, where)
-    quantization = "gguf" if is_gguf(name) else quantization_of(model)
-    return LoadedModel(model.eval(), tokenizer, kind, name, content, quantization), options
+    return model.eval(), tokenizer, kind, content
 
 
-def _not_loaded(name: str, error: BaseException) -> str:
-    return f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
+@contextmanager
+def _in_one_paragraph(name: str) -> Iterator[None]:
+    """Make one paragraph of any error: each file format has its own library and exceptions."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
+        ) from error
 
 
 def _first_paragraph(error: BaseException) -> str:
@@ -133,7 +115,7 @@ def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") ->
     from transformers.models.auto import modeling_auto as auto
 
     for architecture in config.architectures or ():
-        if architecture.endswith(OTHER_TASKS):
+        if re.search("Classification|QuestionAnswering|MultipleChoice|SentencePrediction", architecture):
             raise ValueError(
                 f"A {architecture} was trained for another task than predicting words. Use the model that it was "
                 f"derived from, or score it anyway with kind='causal' or kind='masked'."

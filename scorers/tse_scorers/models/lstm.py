@@ -38,9 +38,6 @@ class LstmConfig(PretrainedConfig):
         bos_token_id: opens a text.
         eos_token_id: closes a text; it is the start token if sentences follow each other in the training corpus.
         **kwargs: arguments of `PretrainedConfig`.
-
-    Raises:
-        ValueError: the weights are tied, but the widths differ.
     """
 
     model_type = "lstm-lm"
@@ -58,21 +55,11 @@ class LstmConfig(PretrainedConfig):
         eos_token_id: int | None = None,
         **kwargs: Any,
     ) -> None:
-        if tie_word_embeddings and embedding_size != hidden_size:
-            raise ValueError(
-                f"Embedding and decoder cannot share weights of different widths ({embedding_size} and "
-                f"{hidden_size}); make the widths equal or set tie_word_embeddings=False."
-            )
         super().__init__(**kwargs)
-        self.vocab_size = vocab_size
-        self.embedding_size = embedding_size
-        self.hidden_size = hidden_size
-        self.num_hidden_layers = num_hidden_layers
-        self.dropout = dropout
-        self.tie_word_embeddings = tie_word_embeddings
-        self.initializer_range = initializer_range
-        self.bos_token_id = bos_token_id
-        self.eos_token_id = eos_token_id
+        self.vocab_size, self.embedding_size, self.hidden_size = vocab_size, embedding_size, hidden_size
+        self.num_hidden_layers, self.dropout = num_hidden_layers, dropout
+        self.tie_word_embeddings, self.initializer_range = tie_word_embeddings, initializer_range
+        self.bos_token_id, self.eos_token_id = bos_token_id, eos_token_id
 
 
 class LstmForCausalLM(PreTrainedModel):
@@ -125,8 +112,8 @@ class LstmForCausalLM(PreTrainedModel):
         mask = attention_mask
         if mask is not None and (mask.shape != input_ids.shape or bool((mask.diff(dim=1) > 0).any())):
             raise ValueError(
-                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right, and has "
-                f"only masks of shape {tuple(input_ids.shape)} with zeros for padding on the right."
+                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads from left to right, so expected "
+                f"{tuple(input_ids.shape)}, with zeros for padding on the right."
             )
         hidden, _ = self.lstm(self.dropout(self.embedding(input_ids)))
         logits = self.decoder(self.dropout(hidden))
@@ -150,15 +137,7 @@ def word_tokenizer(
         bos_token: opens a text. It is also the padding token; the mask marks padding.
         eos_token: closes a text, or None; it is not added to texts.
         lowercase: lower-case the words.
-
-    Raises:
-        ValueError: a special token is not in the vocabulary.
     """
-    for token in (bos_token, "<unk>", eos_token):
-        if token is not None and token not in vocabulary:
-            raise ValueError(
-                f"The vocabulary has no {token!r}; expected it among its {len(vocabulary)} words."
-            )
     tokenizer = Tokenizer(models.WordLevel(dict(vocabulary), unk_token="<unk>"))
     tokenizer.normalizer = normalizer(lowercase)
     tokenizer.pre_tokenizer = splitter()

@@ -16,16 +16,14 @@ import hashlib
 import pickle
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor
 
 from ..io.files import check_folder, read_text
-from ..io.suggestions import unknown_name
 from .lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
 
-Kind = Literal["colorless_green", "wordnlm"]
 MAGIC = 0x1950A86A20F9469CFC6C
 """First pickle of files that torch 0.2 to 1.5 saved (`torch.serialization.MAGIC_NUMBER`)."""
 SPECIAL = ("<s>", "<unused>", "<unk>")
@@ -36,59 +34,52 @@ DTYPES = {
 }  # fmt: skip
 
 
-def convert_lstm(
-    checkpoint: Path | str, vocabulary: Path | str, out: Path | str, kind: Kind = "colorless_green"
-) -> Path:
+def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str) -> Path:
     """Convert a published checkpoint; nothing in it is executed.
 
     Args:
         checkpoint: the file that `torch.save` wrote, in the layout of torch 0.2 to 1.5.
         vocabulary: the file with its words.
         out: the folder to write: config, safetensors, tokenizer.
-        kind: `colorless_green` or `wordnlm`.
 
     Returns:
         The folder.
 
     Raises:
-        ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of another kind;
+        ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of neither kind;
             the numbers of words and weights differ; or the folder cannot be written.
     """
     checkpoint, out = Path(checkpoint), Path(out)
-    if kind not in get_args(Kind):
-        raise ValueError(unknown_name("kind of checkpoint", kind, get_args(Kind)))
     check_folder(out)
     content, text = read_checkpoint(checkpoint), read_text(Path(vocabulary))
+    is_wordnlm = isinstance(content, dict)
     try:
-        config, weights = _model(content, kind)
+        config, weights = _model(content)
         with torch.device("meta"):
             shapes = {name: tensor.shape for name, tensor in LstmForCausalLM(config).state_dict().items()}
         if shapes != {name: tensor.shape for name, tensor in weights.items()}:
             raise ValueError("its weights are not those of an LSTM in one direction")
     except (KeyError, AttributeError, TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"{checkpoint.name} is not a {kind} checkpoint ({type(error).__name__}: {error}); expected an LSTM of "
-            f"that kind. Choose another kind ({' or '.join(get_args(Kind))})."
+            f"{checkpoint.name} is not an LSTM of colorless_green or wordnlm ({type(error).__name__}: {error}); "
+            "expected a checkpoint as its authors published it."
         ) from error
-    words = text.split()
-    if kind == "wordnlm":
+    words, start = text.split(), "<s>" if is_wordnlm else "<eos>"
+    if is_wordnlm:
         # Not splitlines, because a word may contain one of Unicode's rare line breaks.
         words = [line.split("\t")[0] for line in text.strip().split("\n")]
-        words = [*SPECIAL, *words[3 if words[:3] == ["padding", "unused", "OOVs"] else 0 :]][
-            : config.vocab_size
-        ]
-    if len(set(words)) != config.vocab_size or len(words) != config.vocab_size:
+        words = [*SPECIAL, *(words[3:] if words[:3] == ["padding", "unused", "OOVs"] else words)]
+        words = words[: config.vocab_size]
+    ids = {word: index for index, word in enumerate(words)}
+    if len(ids) != config.vocab_size or len(words) != config.vocab_size:
         raise ValueError(
             f"The vocabulary has {len(words)} words, the checkpoint {config.vocab_size}; they do not go together."
         )
     tokenizer = word_tokenizer(
-        {word: index for index, word in enumerate(words)},
-        bos_token="<s>" if kind == "wordnlm" else "<eos>",
-        eos_token=None if kind == "wordnlm" else "<eos>",
-        lowercase=kind == "wordnlm",
+        ids, bos_token=start, eos_token=None if is_wordnlm else start, lowercase=is_wordnlm
     )
     config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
-    config.converted_from = {"kind": kind, "sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
+    config.converted_from = {"sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
     model = LstmForCausalLM(config)
     model.load_state_dict(weights)
     model.save_pretrained(out)
@@ -96,11 +87,10 @@ def convert_lstm(
     return out
 
 
-def _model(content: Any, kind: Kind) -> tuple[LstmConfig, dict[str, Tensor]]:
+def _model(content: Any) -> tuple[LstmConfig, dict[str, Tensor]]:
     """Return the shape and the weights of a checkpoint's model, under the names of `LstmForCausalLM`."""
-    if kind == "wordnlm":
-        parts = [content[name] for name in ("char_embeddings", "rnn", "output")]
-        dropout = 0.0
+    if isinstance(content, dict):
+        parts, dropout = [content[name] for name in ("char_embeddings", "rnn", "output")], 0.0
     else:
         modules = content._modules
         if type(modules["rnn"]).__name__ != "LSTM":
@@ -140,7 +130,11 @@ def read_checkpoint(path: Path) -> Any:
             content = unpickler.load()
             for key in Unpickler(file).load():
                 file.read(8)  # how many numbers, as the storage says too
-                unpickler.fill(key, file)
+                storage = unpickler.storages[key]
+                numbers = bytearray(file.read(storage.nbytes))
+                storage.copy_(
+                    torch.frombuffer(numbers, dtype=storage.dtype, count=len(storage))
+                )  # of its tensors
             return content
     except Exception as error:  # a damaged pickle can raise anything
         raise ValueError(
@@ -153,45 +147,43 @@ class Unpickler(pickle.Unpickler):
     """Reads a pickle that holds nothing but containers, tensors and modules, and imports nothing.
 
     Attributes:
-        storages: the numbers of tensors, by their key; see `fill`.
+        storages: the numbers of tensors, by their key; they follow the pickle.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, encoding="utf-8")
         self.storages: dict[str, Tensor] = {}
 
-        def tensor(data: Tensor, start: int, *shape: Any) -> Tensor:
-            return data.as_strided(shape[0], shape[1], start)
-
-        def parameter(data: Tensor, *_: object) -> Tensor:
-            return data
-
-        # Made anew for each file, because a pickle may set attributes of what it is given.
-        self._known: dict[tuple[str, str], Any] = {
-            ("collections", "OrderedDict"): OrderedDict,
-            ("builtins", "set"): set,
-            ("__builtin__", "set"): set,
-            ("torch", "Size"): tuple,
-            ("torch._utils", "_rebuild_tensor"): tensor,
-            ("torch._utils", "_rebuild_tensor_v2"): tensor,
-            ("torch._utils", "_rebuild_parameter"): parameter,
-            ("torch.nn.parameter", "Parameter"): parameter,  # torch 0.2 and 0.3
-        }
-
     def find_class(self, module: str, name: str) -> Any:
-        """Return what stands for a name.
+        """Return what stands for a name, made anew, because a pickle may set attributes of what it is given.
 
         Raises:
             ValueError: tensors and modules do not need the name.
         """
-        if module in ("torch", "torch.cuda") and name.endswith("Storage") and name[:-7] in DTYPES:
-            return DTYPES[name[:-7]]
-        if (module, name) not in self._known:
-            is_module = name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier())
-            if not is_module and (module, name) != ("torch.backends.cudnn.rnn", "Unserializable"):
-                raise ValueError(f"it refers to {module}.{name}, which a checkpoint does not need")
-            self._known[module, name] = type(name, (), {})
-        return self._known[module, name]
+
+        def tensor(data: Tensor, start: int, shape: Any, stride: Any, *_: object) -> Tensor:
+            return data.as_strided(shape, stride, start)
+
+        def parameter(data: Tensor, *_: object) -> Tensor:
+            return data
+
+        known: dict[str, Any] = {
+            "collections.OrderedDict": OrderedDict,
+            "builtins.set": set,
+            "__builtin__.set": set,
+            "torch.Size": tuple,
+            "torch._utils._rebuild_tensor": tensor,
+            "torch._utils._rebuild_tensor_v2": tensor,
+            "torch._utils._rebuild_parameter": parameter,
+            "torch.nn.parameter.Parameter": parameter,  # torch 0.2 and 0.3
+            "torch.backends.cudnn.rnn.Unserializable": type(name, (), {}),
+            **{f"torch.{of}{kind}Storage": DTYPES[kind] for kind in DTYPES for of in ("", "cuda.")},
+        }
+        if name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier()):
+            return type(name, (), {})
+        if f"{module}.{name}" not in known:
+            raise ValueError(f"it refers to {module}.{name}, which a checkpoint does not need")
+        return known[f"{module}.{name}"]
 
     def persistent_load(self, pid: Any) -> Any:
         """Return the storage that a tensor refers to, or a class, which torch 0.3 saved with its source."""
@@ -199,12 +191,3 @@ class Unpickler(pickle.Unpickler):
             return pid[1]
         _, dtype, key, _, size, *_ = pid
         return self.storages.setdefault(key, torch.empty(size, dtype=dtype))
-
-    def fill(self, key: str, file: BinaryIO) -> None:
-        """Read the numbers of a storage; its tensors are views of them."""
-        storage = self.storages[key]
-        content = file.read(storage.nbytes)
-        if len(content) < storage.nbytes:
-            raise ValueError("it is cut off")
-        with torch.no_grad():
-            storage.copy_(torch.frombuffer(bytearray(content), dtype=storage.dtype))

@@ -19,7 +19,7 @@ from ..engine.progress import Progress, within
 from ..engine.run import TokenReader
 from .options import PseudoLikelihood
 from .pretrained import PretrainedScorer, State, Step
-from .scorer import Logprobs, Slot
+from .scorer import Logprobs, ScoredWords, Slot
 from .text import checked_texts, joined_pairs, sum_by_word, words_by_script, words_of_tokens
 
 if TYPE_CHECKING:
@@ -64,9 +64,8 @@ class MaskedScorer(PretrainedScorer):
         super().__init__(model, tokenizer, **options)
         if tokenizer.mask_token_id is None:
             raise ValueError(
-                f"The tokenizer of {self.name} has no mask token, which a masked model needs. If the model reads from "
-                f"left to right, load it as a causal one (kind='causal'). If not, set the tokenizer's "
-                "mask_token and save it."
+                f"The tokenizer of {self.name} has no mask token, which a masked model needs. Set its mask_token and "
+                "save it, or load the model as a causal one (kind='causal') if it reads from left to right."
             )
         self._mask = int(tokenizer.mask_token_id)
         self._pll_is_default = pll is None
@@ -150,9 +149,7 @@ class MaskedScorer(PretrainedScorer):
         sums = np.bincount(owner, weights=values, minlength=len(texts))
         return np.where(np.bincount(owner, minlength=len(texts)) > 0, sums, np.nan)
 
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
+    def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:
         """Return, for each sentence, its words between white space, each with its pseudo-log-likelihood."""
         texts = checked_texts(sentences)
         values, owner, token_ends = self._token_logprobs(texts, [0] * len(texts), progress)
@@ -168,9 +165,8 @@ class MaskedScorer(PretrainedScorer):
         if not texts:
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)
         spaced = [self._spaced(text) for text in texts]
-        encoded = self.tokenizer(
-            spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
-        )
+        wanted = {"return_special_tokens_mask": True, "return_offsets_mapping": True}
+        encoded = self.tokenizer(spaced, verbose=False, **wanted)
         self.check_inputs(encoded["input_ids"], texts)
         values, owner, token_ends = [], [], []
         sizes = np.cumsum([len(ids) ** 2 for ids in encoded["input_ids"]])  # a copy for each token
@@ -182,9 +178,7 @@ class MaskedScorer(PretrainedScorer):
                 special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
                 # A lone space that the tokenizer puts before a text has no characters, but is predicted.
                 scored = np.flatnonzero(~special & ((ends > boundaries[index]) | (boundaries[index] == 0)))
-                words = words_by_script(
-                    spaced[index], offsets, encoded.tokens(index), encoded.word_ids(index)
-                )
+                words = words_by_script(spaced[index], offsets, encoded[index])
                 inputs += self._masked_once_each(ids, scored.tolist(), words.tolist())
                 columns += scored.tolist()
                 tokens += [ids[place] for place in scored]

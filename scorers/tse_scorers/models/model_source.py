@@ -8,7 +8,6 @@ import hashlib
 import os
 from collections.abc import Iterable
 from fnmatch import fnmatch
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,16 +18,14 @@ from ..io.systems import position
 
 GGUF = ".gguf"
 """The ending of a file with quantized weights and a tokenizer, which transformers reads with the package `gguf`."""
-KENLM_SUFFIXES = (".arpa", ".arpa.gz", ".bin", ".binary", ".klm")
-"""Endings of n-gram models that the package `kenlm` reads."""
-WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
+WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """Endings of files that are only a part of a model, or have an unsupported format."""
-FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+FILES = (*WEIGHTS, GGUF, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json",
+    "added_tokens.json", "*.py",
 )  # fmt: skip
-"""Weights, configuration and tokenizer."""
+"""Weights, configuration, tokenizer, and code."""
 ADAPTER = (
     "is an adapter (PEFT), whose base model is elsewhere; expected a whole model. Merge the two and name the new "
     "folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW), and save the "
@@ -45,17 +42,8 @@ class Revision(NamedTuple):
 
 
 def is_gguf(name: str) -> bool:
-    """Whether a name is the path of an existing GGUF file.
-
-    Raises:
-        ImportError: it is, and the package `gguf` is missing.
-    """
-    found = name.endswith(GGUF) and os.path.isfile(name)
-    if found and find_spec("gguf") is None:
-        raise ImportError(
-            f"{name} is a GGUF file, which requires the package gguf. Install it: pip install 'refined-tse[gguf]'"
-        )
-    return found
+    """Whether a name is the path of an existing GGUF file."""
+    return name.endswith(GGUF) and os.path.isfile(name)
 
 
 def name_a_model(name: str) -> str:
@@ -88,12 +76,10 @@ def locate(name: str) -> tuple[str, str | None]:
         return name, None
     if name.strip() and "/" not in name and os.path.isdir(bundle_folder("models") / name):
         return str(bundle_folder("models") / name), None
-    if name.endswith(FILES):
-        raise ValueError(f"There is no file {name!r}. Check the path; it is relative to the current folder.")
     identifier, revision = split_revision(name)
-    advice = name_a_model(name)
-    if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
-        raise ValueError(f"There is no folder {name!r}.{advice}")
+    advice, is_path = name_a_model(name), name.startswith((".", "/", "~")) or identifier.count("/") > 1
+    if is_path or name.endswith(FILES) or not name.strip():
+        raise ValueError(f"There is no folder or file {name!r}.{advice}")
     if "/" not in name and "Did you mean" in advice:
         raise ValueError(f"There is no model {name!r} here.{advice}")
     return identifier, revision
@@ -110,8 +96,6 @@ def _require_weights(folder: Path) -> None:
     )
     if checkpoints := sorted({path.parent.name for path in folder.glob("*/*.safetensors")}):
         advice = f"Name one of its subfolders ({', '.join(checkpoints)}), or run all with --revisions '*'."
-    if files := sorted(map(str, folder.glob(f"*{GGUF}"))):
-        advice = f"Name one of its GGUF files: {', '.join(files[:5])}."
     raise ValueError(f"The folder {str(folder)!r} does not contain *.safetensors weights. {advice}")
 
 
@@ -122,10 +106,7 @@ def local_revision(name: str, where: str) -> str | None:
     folder, digest = Path(where), hashlib.sha256()
     if not any(folder.glob("*.safetensors")):
         return None
-    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
-    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)  # refers to code in its folder
-    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+    for path in sorted({path for pattern in MODEL_FILES for path in folder.glob(pattern)}):
         digest.update(path.name.encode())
         for block in blocks(path):
             digest.update(block)
@@ -174,9 +155,8 @@ def _on_hub(model: str) -> list[tuple[str, str]]:
         require_reachable()  # the client itself may wait for minutes
         refs = HfApi().list_repo_refs(model)
     except Exception as error:  # several libraries raise their own errors for names, network and permissions
-        message = " ".join(str(error).split())
+        message = " ".join(str(error).split()).rstrip(".")
         raise ValueError(
-            f"The revisions of {model!r} could not be listed on the Hub: {message.rstrip('.')}. Check its name and the "
-            "connection; or name a folder of checkpoints."
+            f"The revisions of {model!r} could not be listed on the Hub: {message}. Check its name and the connection."
         ) from error
     return [(ref.name, ref.target_commit) for ref in [*refs.branches, *refs.tags]]

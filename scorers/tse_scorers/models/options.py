@@ -1,22 +1,22 @@
 """Options for loading and querying a model, shared by `load_scorer`, `run` and `tse`; how values are checked."""
 
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ..io.suggestions import did_you_mean, unknown_name
+from ..io.suggestions import did_you_mean
 
 ModelKind = Literal["masked", "causal", "seq2seq"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
-EncoderInput = Literal["empty", "mask"]
 NO_TOKEN = "none"
 """The value of `start_token` for no start token."""
 UNUSED: Mapping[str, frozenset[str]] = {
-    "masked model": frozenset({"bos", "start_token", "encoder_input"}),
-    "causal model": frozenset({"pll", "mntp", "encoder_input"}),
+    "masked model": frozenset({"bos", "start_token"}),
+    "causal model": frozenset({"pll", "mntp"}),
     "seq2seq model": frozenset({"pll", "mntp", "bos", "start_token"}),
     "model in memory": frozenset({"device", "dtype", "trust_remote_code", "model_arg"}),
 }
@@ -36,15 +36,13 @@ class ModelOptions:
     """masked, causal or seq2seq (an encoder-decoder model) [what the model's configuration says]"""
     device: str = "auto"
     """cpu, cuda, cuda:1, mps [a GPU of CUDA if there is one]"""
-    dtype: str = "auto"
+    dtype: Dtype = "auto"
     """float32, bfloat16 (half the memory, but it changes decisions), float16, float64 [float32]"""
     pll: PseudoLikelihood | None = None
     """masked models: within_word_l2r (Kauf & Ivanova 2023) or original (Salazar et al. 2020), which gives long rare
     words too high a score [within_word_l2r, or as the authors of a set]"""
     mntp: bool = False
     """masked models: read each token one position before it, as GPT-BERT was trained"""
-    encoder_input: EncoderInput | None = None
-    """encoder-decoder models: the encoder reads empty (no text) or mask (one mask) [empty]"""
     bos: bool = False
     """causal models: the start token stands before the left context of a gap [the tokenizer's rule]"""
     start_token: str | None = None
@@ -55,7 +53,7 @@ class ModelOptions:
     """run Python code from the model's repository, with your permissions"""
     batch_tokens: int | None = None
     """tokens in one batch; scores do not depend on it [chosen by memory]"""
-    model_arg: Mapping[str, Any] | None = field(default=None)
+    model_arg: Mapping[str, Any] | None = None
     """KEY=VALUE: an argument of from_pretrained (device_map=auto, attn_implementation=eager); repeatable"""
 
     def __post_init__(self) -> None:
@@ -64,38 +62,24 @@ class ModelOptions:
     @classmethod
     def of(cls, options: "ModelOptions | Mapping[str, Any] | None") -> "ModelOptions":
         """Return options from an instance, a mapping of names, or None."""
-        if isinstance(options, ModelOptions):
-            return options
-        names = [option.name for option in fields(cls)]
-        if unknown := [name for name in options or {} if name not in names]:
-            raise TypeError(unknown_name("model option", unknown[0], names))
-        return cls(**(options or {}))
+        return options if isinstance(options, ModelOptions) else cls(**(options or {}))
 
     @property
     def given(self) -> tuple[str, ...]:
         """Names of the options that are not at their default."""
         return tuple(option.name for option in fields(self) if getattr(self, option.name) != option.default)
 
-    def for_model(self, model: str, family: str, one_of_several: bool = False) -> "ModelOptions":
-        """Return the options with an effect on a model.
+    def for_model(self, model: str, family: str, one_of_several: bool = False) -> None:
+        """Raise ValueError if an option has no effect on the only model.
 
         Args:
-            model: its name, for messages.
+            model: its name.
             family: its kind: one of `UNUSED`, `n-gram model` or `file of scores`.
-            one_of_several: other models get the same options: what has no effect on this one is a warning.
-
-        Raises:
-            ValueError: an option has no effect on it, and it is the only model.
+            one_of_several: other models get the same options, and this one leaves out what does not concern it.
         """
         unused = [name for name in self.given if family not in UNUSED or name in UNUSED[family]]
-        if not unused:
-            return self
-        kind = {"seq2seq model": "an encoder-decoder model", "n-gram model": "an n-gram model"}
-        described = kind.get(family, f"a {family}")
-        if not one_of_several:
-            raise ValueError(f"{unused[0]} has no effect on {model}, {described}; remove it.")
-        warnings.warn(f"{' and '.join(unused)} without effect on {model}, {described}.", stacklevel=2)
-        return replace(self, **dict.fromkeys(unused))  # type: ignore[arg-type]
+        if unused and not one_of_several:
+            raise ValueError(f"{unused[0]} has no effect on {model} ({family}); remove it.")
 
 
 def check_options(options: Any) -> None:
@@ -121,27 +105,25 @@ def check_value(name: str, value: Any, hint: Any) -> None:
     Traceback (most recent call last):
     TypeError: limit is False (bool); expected a whole number.
     """
-    kinds = (get_args(hint) if get_origin(hint) not in (Literal, list) else ()) or (hint,)
-    if Any in kinds or (value is None and type(None) in kinds):
+    hints = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if Any in hints or (value is None and NoneType in hints):
         return
-    choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
-    if choices:
+    kinds = tuple(get_origin(each) or each for each in hints if each is not NoneType)
+    if Literal in kinds:
+        choices = get_args(hints[0])
         if value not in choices:
             meant = did_you_mean(str(value), choices)
             raise ValueError(f"{name} is {value!r:.60}; expected {' or '.join(map(str, choices))}.{meant}")
-        return
-    lists = [kind for kind in kinds if get_origin(kind) is list]
-    plain = tuple(kind for kind in kinds if isinstance(kind, type) and kind is not type(None))
-    if lists and not isinstance(value, plain):
-        if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
+    elif list in kinds:
+        if not isinstance(value, list) or not value:
             raise TypeError(f"{name} is {value!r:.60}; expected a list with at least one value.")
         for one in value:
-            check_value(name, one, get_args(lists[0])[0])
-    elif plain and (not isinstance(value, plain) or (isinstance(value, bool) and bool not in plain)):
-        names = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
-        expected = " or ".join(names.get(kind, kind.__name__) for kind in plain)
+            check_value(name, one, get_args(hints[0])[0])
+    elif not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        names = {int: "a whole number", str: "a text", bool: "True or False"}
+        expected = " or ".join(names.get(kind, kind.__name__) for kind in kinds)
         raise TypeError(f"{name} is {value!r:.60} ({type(value).__name__}); expected {expected}.")
-    if isinstance(value, str) and not value.strip():
+    elif isinstance(value, str) and not value.strip():
         raise ValueError(f"{name} is empty; write a value, or leave it out.")
-    if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+    elif int in kinds and value < 1:
         raise ValueError(f"{name} is {value}; expected at least 1.")

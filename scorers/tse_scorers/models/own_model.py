@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard, Union
 import torch
 from torch import Tensor, nn
 
-from .options import EncoderInput
-
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -92,35 +90,25 @@ class OwnModel(nn.Module):
             n_tokens: of the tokenizer, each of which needs a logit.
 
         Raises:
-            TypeError: it fails, or does not return a tensor of numbers.
-            ValueError: the tensor has another shape, or changes from call to call.
+            ValueError: it returns no logits, or others at each call.
         """
         self.eval()
         name, ids = self.config.name_or_path, torch.tensor([[0, 1, 0], [1, 0, 0]], device=self.device)
-        expected = "expected logits (batch, length, vocabulary) for ids (batch, length)"
-        try:
-            with torch.no_grad():
-                first, second = self._function(ids), self._function(ids)
-        except Exception as error:  # whatever somebody else's function raises
-            raise TypeError(
-                f"{name} failed on {ids}: {type(error).__name__}: {error}; {expected}."
-            ) from error
-        if not isinstance(first, Tensor) or not first.is_floating_point():
-            raise TypeError(
-                f"{name} returned a {type(first).__name__}; {expected}. If the logits are one of several values, pass "
-                "a function that returns only them: lambda ids: model(ids)[0]."
-            )
-        if first.ndim != 3 or first.shape[:2] != ids.shape or first.shape[2] < n_tokens:
+        with torch.no_grad():
+            logits, again = self._function(ids), self._function(ids)
+        shape = logits.shape if isinstance(logits, Tensor) else ()
+        if shape[:2] != ids.shape or len(shape) != 3 or shape[2] < n_tokens:
             raise ValueError(
-                f"{name} returned a tensor of shape {tuple(first.shape)} for ids of shape (2, 3) and a tokenizer of "
-                f"{n_tokens} tokens; {expected}, at all positions and for each token."
+                f"{name} returned a {type(logits).__name__} of shape {tuple(shape)} for ids of shape (2, 3) and a "
+                f"tokenizer of {n_tokens} tokens; expected logits (batch, length, vocabulary), at all positions and "
+                "for each token. If they are one of several values: lambda ids: model(ids)[0]."
             )
-        if not torch.equal(first.nan_to_num(), second.nan_to_num()):
+        if not torch.equal(logits.nan_to_num(), again.nan_to_num()):
             raise ValueError(
                 f"{name} returned different logits for the same ids, so its scores would be random. Call eval() on the "
                 "model, or pass it as module: OwnModel(function, module=model)."
             )
-        self.config.vocab_size = first.shape[-1]
+        self.config.vocab_size = shape[2]
 
 
 GivenModel = str | Path | nn.Module | Logits
@@ -142,42 +130,31 @@ def is_of_transformers(model: object) -> "TypeGuard[PreTrainedModel]":
 
 
 def decoder_of(
-    model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", encoder_input: EncoderInput, name: str
+    model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", name: str
 ) -> tuple[OwnModel, str]:
     """Return the decoder of an encoder-decoder model (T5, BART) as a model of its own, and the token it reads first.
 
-    log P(sentence) = sum over i of log P(w_i | w_<i, encoder input), without the end of the sentence. `empty`: the
-    encoder reads the empty text with the tokenizer's special tokens (T5: `</s>`), and the decoder begins with its start
-    token, as in minicons' `Seq2SeqScorer` after the prefix `</s>`. `mask`: the encoder reads one mask token (T5:
-    `<extra_id_0>`) in special tokens, and the decoder begins with its start token and the mask token, as in the
-    pipeline of BabyLM 2025 (`enc_dec_prefix`).
+    log P(sentence) = sum over i of log P(w_i | w_<i, encoder input), without the end of the sentence. The encoder
+    reads the empty text with the tokenizer's special tokens (T5: `</s>`), and the decoder begins with its start token,
+    as in minicons' `Seq2SeqScorer` after the prefix `</s>`.
 
     Raises:
         ValueError: the model does not say which token its decoder begins with, or the encoder would read nothing.
     """
-    start, with_mask = model.config.decoder_start_token_id, encoder_input == "mask"
-    mask = str(tokenizer.mask_token or "<extra_id_0>")
-    source = tokenizer(mask if with_mask else "")["input_ids"]
-    if start is None or not source or (with_mask and mask not in tokenizer.get_vocab()):
-        lacks = "mask token" if with_mask else "special token that it puts around texts"
+    start, source = model.config.decoder_start_token_id, tokenizer("")["input_ids"]
+    if start is None or not source:
         raise ValueError(
-            f"The decoder of {name} cannot begin: its configuration has no decoder_start_token_id, or its tokenizer no "
-            f"{lacks}. Set it and save the model, or use encoder_input={('empty' if with_mask else 'mask')!r}."
+            f"The decoder of {name} cannot begin: its configuration has no decoder_start_token_id, or its tokenizer "
+            "puts no special token around texts. Set it and save the model."
         )
-    before = [start] if with_mask else []
 
     def decode(ids: Tensor) -> Tensor:
         # The encoder's states are not kept: weights change in training and in copies.
         encoded = model.get_encoder()(input_ids=torch.tensor([source], device=ids.device))
-        opening = torch.tensor([before], dtype=ids.dtype, device=ids.device).expand(len(ids), -1)
-        logits: Tensor = model(
-            encoder_outputs=(encoded.last_hidden_state.expand(len(ids), -1, -1),),
-            decoder_input_ids=torch.cat([opening, ids], dim=1),
-            use_cache=False,
-        ).logits
-        return logits[:, len(before) :]
+        states = (encoded.last_hidden_state.expand(len(ids), -1, -1),)
+        logits: Tensor = model(encoder_outputs=states, decoder_input_ids=ids, use_cache=False).logits
+        return logits
 
     positions = getattr(model.config, "max_position_embeddings", None)
-    free = None if positions is None else positions - len(before)
-    first = mask if with_mask else str(tokenizer.convert_ids_to_tokens(start))
-    return OwnModel(decode, module=model, name=name, positions=free), first
+    decoder = OwnModel(decode, module=model, name=name, positions=positions)
+    return decoder, str(tokenizer.convert_ids_to_tokens(start))

@@ -70,21 +70,14 @@ class PretrainedScorer(Scorer):
         leading_space: bool = False,
         batch_tokens: int | None = None,
     ) -> None:
-        if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
+        if not tokenizer.is_fast or not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
             raise ValueError(
-                f"The tokenizer of {name} returns no tokens for {CARRIER.prefix!r}: its files are missing or empty. "
-                "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
+                f"The tokenizer of {name} returns no tokens for {CARRIER.prefix!r}, or not where they are in the text. "
+                "Use a fast tokenizer (one with a tokenizer.json), and save it into the model's folder: "
+                "tokenizer.save_pretrained(FOLDER)."
             )
-        if not tokenizer.is_fast:
-            raise ValueError(
-                f"The tokenizer of {name} does not give the positions of its tokens in the text. Use a fast tokenizer "
-                "(one with a tokenizer.json)."
-            )
-        self.model = model.eval()
-        self.tokenizer = tokenizer
-        self.name = name
-        self.leading_space = leading_space
-        self.batch_tokens = batch_tokens
+        self.model, self.tokenizer, self.name = model.eval(), tokenizer, name
+        self.leading_space, self.batch_tokens = leading_space, batch_tokens
         self.signature = {
             "model": name,
             "revision": revision,
@@ -133,13 +126,7 @@ class PretrainedScorer(Scorer):
         return np.array([len(row) for row in ids], dtype=np.int64)
 
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
-        """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
-
-        Args:
-            words: words as written; the first word of a sentence has its capital.
-            opening: the words are at the start of a text, with a space before them only if `leading_space` is
-                set. If False, the words follow a space.
-        """
+        """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single token. See `Scorer`."""
         form_ids = self.form_ids(words, opening)
         return np.array([ids[0] if len(ids) == 1 else -1 for ids in form_ids], dtype=np.int64)
 
@@ -177,14 +164,10 @@ class PretrainedScorer(Scorer):
     def form_logprobs(
         self, slots: Iterable[Slot], forms: Sequence[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if it cannot be scored.
-
-        In a masked model, compare only forms of equal length (`form_lengths`).
-        """
+        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if it cannot be scored."""
         slots, forms = list(slots), checked_texts(forms)
-        result = np.full((len(slots), len(forms)), np.nan)
+        result, done = np.full((len(slots), len(forms)), np.nan), 0
         opens = np.array([not slot.prefix for slot in slots], bool)
-        done = 0
         for opening in np.unique(opens).tolist():
             number: dict[Step, int] = {}
             steps = [
@@ -237,9 +220,8 @@ class PretrainedScorer(Scorer):
         """Return the tokenizer's default ids of texts, without end tokens at their end."""
         special = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)["special_tokens_mask"]
         closing = special[::-1].index(0)
-        return [
-            ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes), verbose=False)["input_ids"]
-        ]
+        opened = self.tokenizer(list(prefixes), verbose=False)["input_ids"]
+        return [ids[: len(ids) - closing] for ids in opened]
 
     def run(self, plan: Plan, reader: Reader, progress: Progress | None = None) -> NDArray[Any]:
         """Run a plan and return (answers,) records."""
@@ -278,9 +260,8 @@ class PretrainedScorer(Scorer):
         rope = getattr(config, "rope_parameters", None) or {}
         if rope.get("rope_type") == "longrope":
             # Beyond this limit the scaling changes for a whole batch, so scores would depend on its other texts.
-            return int(
-                rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
-            )
+            name = "original_max_position_embeddings"
+            return int(rope.get(name) or getattr(config, name))
         most = getattr(config, "max_position_embeddings", None) or 0
         if config.model_type in ROBERTA_POSITIONS:  # they count positions from the padding id
             most -= (getattr(config, "pad_token_id", None) or 0) + 1

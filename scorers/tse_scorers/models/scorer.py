@@ -56,6 +56,10 @@ class ScoredTokens(NamedTuple):
     logprobs: Logprobs
 
 
+ScoredWords = list[tuple[str, float]]
+"""The words of one sentence between white space, each with its natural log-probability; NaN if it cannot be scored."""
+
+
 class Scorer(ABC):
     """Answers questions about texts with one model.
 
@@ -118,10 +122,8 @@ class Scorer(ABC):
         """Return log P of the good and of the bad sentence of each pair, found by its number, (pairs,) each."""
         raise self._cannot("pairs by their numbers")
 
-    def word_logprobs(
-        self, sentences: Sequence[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return each sentence's words between white space, each with its natural log-probability."""
+    def word_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> list[ScoredWords]:
+        """Return the words of each sentence."""
         raise self._cannot("words")
 
     def token_logprobs(
@@ -199,7 +201,6 @@ class Scorer(ABC):
         return NotImplementedError(f"{self.name} does not score {what}.")
 
     def __repr__(self) -> str:
-        """Return class, model, kind, device and dtype in a line, as far as they are known."""
         facts = [self.signature.get("kind"), self.execution.get("device"), self.signature.get("dtype")]
         return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, facts)])})"
 
@@ -241,7 +242,7 @@ def ask_continuations(
 
 def ask_words(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
-) -> list[list[tuple[str, float]]]:
+) -> list[ScoredWords]:
     """Return the words of each sentence and log P of each."""
     answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, **_keyword(progress)))
     return [answers[place] for place in places]
@@ -285,7 +286,9 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         TypeError: it is not numbers of this shape (complex, texts, truth values, None).
         ValueError: a value is above 0, by more than rounding.
     """
-    expected = f"expected natural log-probabilities of shape {shape}, one for each text in their order"
+    expected = (
+        f"expected natural log-probabilities of shape {shape}, one for each text in their order, at most 0"
+    )
     try:
         array = np.asarray(answer)
     except ValueError as error:
@@ -294,5 +297,5 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
     values = array.astype(np.float64)
     if (values > ROUNDING).any():
-        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}, each at most 0.")
+        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}.")
     return values

@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 from ..engine.plan import Indices
 
 if TYPE_CHECKING:
+    from tokenizers import Encoding
     from transformers import PreTrainedTokenizerBase
 
+    from .scorer import Logprobs, ScoredWords
+
+_HALF = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"\S+")
 """A word: what stands between any white space of Unicode, also tabs and spaces that do not break a line."""
 _UNSPACED = re.compile(
@@ -70,10 +74,10 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"Text {index} is {text!r:.80}; expected at least one word. Remove or fix it.")
-        if any("\ud800" <= character <= "\udfff" for character in text):
+        if _HALF.search(text):
             raise ValueError(
-                f"Text {index} is {text!r:.80}, which contains an unpaired surrogate (invalid Unicode). Read its file "
-                "with the encoding in which it was written."
+                f"Text {index} is {text!r:.80}, which has half a character (an unpaired surrogate). Read its file with "
+                "the encoding in which it was written."
             )
     return texts
 
@@ -99,11 +103,10 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
         raise ValueError(
             f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many texts."
         )
-    starts = [prefix.rstrip() for prefix in prefixes]
-    texts = [
-        prefix + after if not start or start != prefix or after[:1].isspace() else f"{start} {after}"
-        for start, prefix, after in zip(starts, prefixes, continuations, strict=True)
-    ]
+    starts, texts = [prefix.rstrip() for prefix in prefixes], []
+    for start, prefix, after in zip(starts, prefixes, continuations, strict=True):
+        is_spaced = not start or start != prefix or after[:1].isspace()
+        texts.append(prefix + after if is_spaced else f"{start} {after}")
     return starts, checked_texts(texts)
 
 
@@ -147,14 +150,11 @@ def words_of_tokens(text: str, token_ends: Indices) -> tuple[list[str], Indices]
     [0, 1, 1, 2, 2]
     """
     words = list(_WORD.finditer(text))
-    return [word.group() for word in words], part_of_token(
-        np.array([word.end() for word in words]), token_ends
-    )
+    ends = np.array([word.end() for word in words])
+    return [word.group() for word in words], part_of_token(ends, token_ends)
 
 
-def sum_by_word(
-    values: NDArray[np.float64], words: Sequence[str], of_token: Indices
-) -> list[tuple[str, float]]:
+def sum_by_word(values: "Logprobs", words: Sequence[str], of_token: Indices) -> "ScoredWords":
     """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
     sums = np.bincount(of_token, weights=values, minlength=len(words))
     sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
@@ -170,9 +170,7 @@ def is_unspaced(text: str) -> bool:
     return _UNSPACED.search(text) is not None
 
 
-def words_by_script(
-    text: str, spans: NDArray[np.int64], tokens: Sequence[str], words: Sequence[int | None]
-) -> Indices:
+def words_by_script(text: str, spans: Indices, encoding: "Encoding") -> Indices:
     """Return the number of the word that each token is in, (tokens,), where some words have no spaces between them.
 
     The tokenizer's words are cut before and after each token with a character of an unspaced script, so that such a
@@ -181,14 +179,13 @@ def words_by_script(
     Args:
         text: the text.
         spans: (tokens, 2) start and end of each token's characters.
-        tokens: as the vocabulary writes them.
-        words: of the tokenizer; None for special tokens.
+        encoding: of the tokenizer, with its words; special tokens have none.
     """
-    of_tokenizer = np.array([-1 if word is None else word for word in words])
+    of_tokenizer = np.array([-1 if word is None else word for word in encoding.word_ids])
     if not is_unspaced(text):
         return of_tokenizer
     unspaced = np.array([is_unspaced(text[start:end]) for start, end in spans])
-    blank = np.isin(tokens, SPACES)[:-1]  # at the start of a text it has the first character's place
+    blank = np.isin(encoding.tokens, SPACES)[:-1]  # at the start of a text it has the first character's place
     apart = blank | (spans[1:, 0] >= spans[:-1, 1])
     begins = (np.diff(of_tokenizer) != 0) | (apart & (unspaced[1:] | unspaced[:-1]))
     return np.append(0, np.cumsum(begins))
@@ -231,9 +228,6 @@ def continuing_ids(
     )
     first = [text[len(alone) : len(alone) + 1] for text in continued]
     # The decoder writes U+FFFD for bytes that are no character.
-    kinds = {
-        sign: sign == "\ufffd" or (sign and unicodedata.category(sign)[0] in "LMN") for sign in set(first)
-    }
+    continues = [unicodedata.category(sign or " ")[0] in "LMN" or sign == "\ufffd" for sign in first]
     special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
-    ends_word = np.isin(np.arange(size), [*special, *tokenizer.all_special_ids])
-    return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
+    return np.array(continues) & ~np.isin(np.arange(size), [*special, *tokenizer.all_special_ids])
