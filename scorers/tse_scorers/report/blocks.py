@@ -49,7 +49,7 @@ class Table:
         words: a second line of headings.
         systems: ours, best first, for their colours; those of the scores if empty.
         is_share: whether scores are proportions (else surprisals, slopes).
-        below: a heading above published rows.
+        heads: headings above our rows and above published ones, where there are both.
         examples: an item for the row headers that have one.
     """
 
@@ -66,7 +66,7 @@ class Table:
     words: Mapping[str, str] = field(default_factory=dict)
     systems: Sequence[str] = ()
     is_share: bool = True
-    below: str = ""
+    heads: tuple[str, str] = ("", "")
     examples: Mapping[str, "Split"] = field(default_factory=dict)
 
     @property

@@ -1,6 +1,5 @@
-"""What `tse compare` prints: differences of models, conditions, scores over common lemmas, items that differ most."""
+"""What `tse compare` prints: differences of models and of conditions; `--json` and `--csv` have all columns."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +7,6 @@ import pandas as pd
 
 from ..runs.comparable import run_otherwise
 from ..runs.compare import DIFFERENCE, INTERACTION, MODELS, MODELS_X, SCORE, Comparison
-from ..statistics import MIN_RELIABLE_UNITS
 from ..suites import find_suite
 from ..suites.base import ALL
 from .blocks import Plain
@@ -22,7 +20,6 @@ ALPHA = 0.05
 MOST_ITEMS = 5
 KEYS = {"label": "measure", "system": "model", "value": "condition"}
 """Columns that head a row of a table -> their own heading."""
-PLURALS = {"criterion": "criteria", "phenomenon": "phenomena"}
 
 
 def printed(comparison: Comparison) -> "Iterator[str | Group]":
@@ -31,36 +28,30 @@ def printed(comparison: Comparison) -> "Iterator[str | Group]":
     rows = comparison.rows.assign(label=labels)
     for (suite, config), of in rows.groupby(["suite", "config"], sort=False):
         title = find_suite(str(suite)).title_of(str(config))
-        for (label, level), within in of[of["kind"] != MODELS].groupby(["label", "level"], sort=False):
+        is_between = of["kind"] == MODELS
+        for (label, level), within in of[~is_between].groupby(["label", "level"], sort=False):
             yield from _conditions(within, f"{title}, {label} by {level}")
-        between = of[of["kind"] == MODELS]
-        if len(between):
-            by = of.loc[of["kind"] == SCORE, "level"].unique()
-            yield from _models(
-                between, f"{title}: on the items shared with {between['reference'].iloc[0]}", by
-            )
+        if is_between.any():
+            yield from _models(of[is_between], title, of.loc[of["kind"] == SCORE, "level"].unique())
     yield from comparison.not_compared
     items = comparison.items
     if len(items) and items["system"].nunique() == 1:
-        first = items[
-            (items["measure"] == items["measure"].iloc[0]) & (items["suite"] == items["suite"].iloc[0])
-        ]
-        shown = first.head(MOST_ITEMS)[["item", "score", "reference_score"]]
-        shown = shown.set_axis(["item", first["system"].iloc[0], first["reference"].iloc[0]], axis=1)
+        first = items[items[["suite", "measure"]].eq(items[["suite", "measure"]].iloc[0]).all(axis=1)]
+        names = ["item", *first[["system", "reference"]].iloc[0]]
+        shown = first.head(MOST_ITEMS)[["item", "score", "reference_score"]].set_axis(names, axis=1)
         yield Plain("items", f"Items that differ most in {first['measure'].iloc[0]}", shown).rich()
 
 
 def _models(rows: pd.DataFrame, title: str, by: Sequence[str]) -> "Iterator[str | Group]":
     """Yield the overall differences, those within conditions (`by`), and how many of each level differ."""
+    title = f"{title}: on the items shared with {rows['reference'].iloc[0]}"
     overall = rows[rows["level"] == ALL]
-    tested = ["score", "reference", "difference", "95 % interval", "p"]
-    tested += ["p adjusted"] if overall["n_family"].gt(1).any() else []
-    yield _table(overall, title, [*tested, "n"], ["label", "system"])
+    tested, adjusted = ["score", "reference", "difference", "95 % interval", "p"], ["p adjusted"]
+    shown = [*tested, *(adjusted if overall["n_family"].gt(1).any() else []), "n"]
+    yield _table(overall, title, shown, ["label", "system"])
     for level in by:
-        of = rows[rows["level"] == level]
-        yield _table(
-            of, f"{title}, by {level}", [*tested[:5], "p adjusted", "n"], ["label", "system", "value"]
-        )
+        of, shown = rows[rows["level"] == level], [*tested, *adjusted, "n"]
+        yield _table(of, f"{title}, by {level}", shown, ["label", "system", "value"])
     n_groups = rows.groupby("level")["value"].transform("nunique")
     yield from findings(rows[rows["level"].eq(ALL) | n_groups.gt(1)])  # a single group is everything
     for label, of in overall.groupby("label", sort=False):
@@ -68,37 +59,23 @@ def _models(rows: pd.DataFrame, title: str, by: Sequence[str]) -> "Iterator[str 
         yield f"{'' if row['reliable'] else f'{UNRELIABLE} '}{label}: {row['test']} over {units(row)}."
     for reasons, of in rows[rows["different"] != ""].groupby("different", sort=False):
         yield run_otherwise([*of["system"].unique()], str(reasons).split(", "), of["reference"].iloc[0])
-    if "score_own_lemmas" in rows and overall["score_own_lemmas"].notna().any():
-        of = overall[overall["score_own_lemmas"].notna()]
-        yield _table(of, "Over own and over common lemmas", ["own", "common", "reference own", "reference common"],
-                     ["label", "system"])  # fmt: skip
 
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:
     """Say of each family of tests how many differ, of a single system whether it does; few units do not count.
 
     >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
-    >>> rows = rows.assign(label="EW", system="A", p_adjusted=0.02, n_units_effective=[9, 3])
-    >>> print(*findings(rows))
-    EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test.
+    >>> print(*findings(rows.assign(label="EW", p_adjusted=0.02)))
+    EW by paradigm: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test.
     """
     for (label, level), family in rows.groupby(["label", "level"], sort=False):
-        row, n_systems = family.iloc[0], family["system"].nunique()
-        if len(family) == 1 and level == ALL:
-            place = "above" if row["difference"] > 0 else "below"
-            if not (row["reliable"] and row["p"] < ALPHA):
-                place = "not shown to differ from"
-            text = f"{signed(row['difference'])} {_interval(row)}, p {p_value(row['p'])}"
-            yield f"{row['system']} is {place} {row['reference']} in {label} ({text})."
-        else:
-            of_systems = f" x {n_systems} models" if n_systems > 1 and level != ALL else ""
-            kind = "models" if level == ALL else _plural(str(level))
-            yield f"{label}, {kind}{of_systems}: {_count(family)}"
-
-
-def _plural(level: str) -> str:
-    """Name the groups of a level, or the conditions of several columns."""
-    return f"conditions of {level}" if " x " in level else PLURALS.get(level, f"{level.replace('_', ' ')}s")
+        row = family.iloc[0]
+        if len(family) > 1 or level != ALL:
+            yield f"{label}{', models' if level == ALL else f' by {level}'}: {_count(family)}"
+            continue
+        place = "above" if row["difference"] > 0 else "below"
+        is_told = row["reliable"] and row["p"] < ALPHA
+        yield f"{row['system']} is {place if is_told else 'not shown to differ from'} {row['reference']} in {label}."
 
 
 def _count(family: pd.DataFrame) -> str:
@@ -114,30 +91,22 @@ def _count(family: pd.DataFrame) -> str:
 def units(row: Row) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
-    >>> few = {"n_units": 8, "n_units_effective": 2.71, "reliable": False}
-    >>> units({"unit": "paradigms", "n_lemmas": None} | few)
+    >>> units({"unit": "paradigms", "n_units": 8, "n_units_effective": 2.71, "n_lemmas": None, "reliable": False})
     '8 paradigms (2.7 effective: not reliable)'
     """
     first, by, second = str(row["unit"]).partition(" x ")
-    second = re.sub("^lemmas", f"lemmas that {'all' if 'n_lemmas_own' in row else 'both'} have", second)
-    n = "" if pd.isna(row["n_lemmas"]) or not by else f"{count(row['n_lemmas'])} "
-    text, effective = f"{count(row['n_units'], first)}{by}{n}{second}", row["n_units_effective"]
-    why = f"{plain(effective, 1)} effective" if effective < MIN_RELIABLE_UNITS else "too few in each group"
-    return text if row["reliable"] else f"{text} ({why}: not reliable)"
+    n = f"{count(row['n_lemmas'])} " if by and pd.notna(row["n_lemmas"]) else ""
+    few = "" if row["reliable"] else f" ({plain(row['n_units_effective'], 1)} effective: not reliable)"
+    return f"{count(row['n_units'], first)}{by}{n}{second}{few}"
 
 
 def _conditions(rows: pd.DataFrame, title: str) -> "Iterator[str | Group]":
     """Yield the scores of conditions, each kind of contrasts, what intervals are over, and how many differ from 0."""
     for kind in (SCORE, DIFFERENCE, INTERACTION, MODELS_X):
+        tested = ["difference", "95 % interval", "p", "p adjusted"]
         if len(of := rows[rows["kind"] == kind]):
-            cells = (
-                ["score and interval"]
-                if kind == SCORE
-                else ["difference", "95 % interval", "p", "p adjusted"]
-            )
-            yield _table(
-                of, f"{title}: {kind if kind == MODELS_X else f'{kind}s'}", [*cells, "n"], ["system", "value"]
-            )
+            shown = [*(["score and interval"] if kind == SCORE else tested), "n"]
+            yield _table(of, f"{title}: {kind}{'' if kind == MODELS_X else 's'}", shown, ["system", "value"])
     over = dict.fromkeys(units({**row, "n_lemmas": None}) for row in rows.to_dict("records"))
     doubt = "" if rows["reliable"].all() else f"{UNRELIABLE} "
     yield f"{doubt}95 % intervals are over {'; '.join(over)}."
@@ -164,20 +133,13 @@ CELLS: Mapping[str, Callable[[Row], str]] = {
     "score and interval": lambda row: (
         f"{number(row['score'], 3)} {_interval(row, lambda end: number(end, 3))}"
     ),
-    "own": lambda row: f"{number(row['score_own_lemmas'], 3)} ({count(row['n_lemmas_own'])})",
-    "common": lambda row: f"{number(row['score'], 3)} ({count(row['n_lemmas'])})",
-    "reference own": lambda row: (
-        f"{number(row['reference_score_own_lemmas'], 3)} ({count(row['reference_n_lemmas_own'])})"
-    ),
-    "reference common": lambda row: f"{number(row['reference_score'], 3)} ({count(row['n_lemmas'])})",
 }
-"""Heading -> how its cells are printed; of scores over lemmas, with the number of these."""
+"""Heading -> how its cells are printed."""
 
 
 def _table(rows: pd.DataFrame, title: str, headings: Sequence[str], keys: Sequence[str]) -> "Group":
     """Return a table with a line for each row, headed by those of the keys that tell the rows apart."""
     kept = [key for key in keys if rows[key].nunique() > 1] or list(keys[:1])
     cells = {of: [CELLS[of](row) for row in rows.to_dict("records")] for of in headings}
-    return Plain(
-        "compared", title, pd.DataFrame(cells, pd.MultiIndex.from_frame(rows[kept].rename(columns=KEYS)))
-    ).rich()
+    index = pd.MultiIndex.from_frame(rows[kept].rename(columns=KEYS))
+    return Plain("compared", title, pd.DataFrame(cells, index)).rich()

@@ -57,10 +57,7 @@ def draw(plot: Plot, width: float = 7.2, font_size: float = 9, family: str = "")
 
 
 def _drawn(plot: Plot, width: float, size: float) -> "Figure":
-    """Draw a plot; places are in inches, and so many times as large as for text of 9 points where they are of text.
-
-    Matplotlib's own layouts measure all texts, which takes longer than drawing them.
-    """
+    """Draw a plot; its height is estimated from its rows, panels and lines of text (`line`, in inches)."""
     from matplotlib.figure import Figure
 
     points = plot.points if "panel" in plot.points else plot.points.assign(panel="")
@@ -77,41 +74,31 @@ def _drawn(plot: Plot, width: float, size: float) -> "Figure":
         "lines": (_lines, 1.9, 1.1 if len(panels) > 2 else 2.2),
         "heat": (_heat, 3.0, 0.24 * n_rows),
     }[plot.kind]
-    left = size * (0.5 if plot.kind == "lines" else 0.2 + 0.068 * longest["label"])
+    line, left = 0.17 * size, size * (0.5 if plot.kind == "lines" else 0.2 + 0.068 * longest["label"])
     across = min(len(panels), max(1, int((width - left) // least)))
     down = -(-len(panels) // across)
-    room = (width - left - 0.1) / across
-    titles = [fill(name(title), max(int(11.5 * room / size), 12)) for title in panels]
-    title = size * (0.08 + 0.15 * max(text.count("\n") + bool(text) for text in titles))
-    labels = size * 0.09 * longest.get("x", 0) if plot.kind == "heat" else 0.32 if plot.ticks else 0.2 * size
+    titles = [fill(name(title), max(int(11 * (width - left) / across / size), 12)) for title in panels]
     entries = [name(label) for label in systems if label in colours] if plot.kind != "heat" else []
     columns = max(1, int(width // (size * (0.5 + 0.075 * max(map(len, entries), default=0)))))
-    legend = size * (0.1 + 0.18 * -(-len(entries) // columns)) if len(entries) > 1 else 0.0
+    n_lines = max(text.count("\n") + bool(text) for text in titles) + (2.2 if plot.ticks else 1.2)
+    labels = line / 2 * longest.get("x", 0) if plot.kind == "heat" else 0.0
+    tall = down * (height + line * n_lines + labels) + line * (2 + -(-len(entries) // columns))
     shares_x = plot.kind == "dots" or (
         plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
     )
-    gap, below = title + (0.08 if shares_x else labels), labels + 0.22 * size * bool(plot.x)
-    tall = legend + title + down * height + (down - 1) * gap + below
-    figure = Figure(figsize=(width, tall))
-    places = {
-        "left": left / width, "right": 1 - 0.1 / width, "bottom": below / tall, "top": 1 - (legend + title) / tall,
-        "wspace": 0.16 / (room - 0.16), "hspace": gap / height,
-    }  # fmt: skip
-    grid = figure.subplots(
-        down, across, squeeze=False, sharey=True, sharex=shares_x, gridspec_kw=places
-    ).ravel()
+    figure = Figure(figsize=(width, tall), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False, sharey=True, sharex=shares_x).ravel()
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     for axes, text, panel in zip(grid, titles, panels.values(), strict=False):
         paint(axes, panel, plot, colours)
-        axes.set_title(text, y=1.0)
-    figure.supxlabel(plot.x, y=0.02 / tall, va="bottom", fontsize="medium")
-    if plot.kind == "lines":
-        figure.supylabel(plot.y, x=0.02 / width, ha="left", fontsize="medium")
+        axes.set_title(text)
+    figure.supxlabel(plot.x, fontsize="medium")
+    figure.supylabel(plot.y if plot.kind == "lines" else "", fontsize="medium")
     drawn = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in grid)
     handles = {label: handle for of_axes in drawn for handle, label in of_axes}
     if len(handles) > 1:
-        figure.legend(handles.values(), handles, loc="upper left", ncols=columns, borderaxespad=0)
+        figure.legend(handles.values(), handles, loc="outside upper left", ncols=columns, borderaxespad=0)
     return figure
 
 
@@ -144,22 +131,14 @@ def _dots(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, 
     """Draw a row per label, and in it a mark per series, whose shape tells it apart, too."""
     rows = {label: place for place, label in enumerate(plot.points["label"].unique())}
     order = list(plot.points["series"].unique()) if "series" in points else [""]
+    step = min(0.26, 0.75 / len(order))
     for label, of in points.groupby(points["series"] if "series" in points else lambda _: "", sort=False):
-        step = min(0.26, 0.75 / len(order))
         place = of["label"].map(rows) + step * (order.index(label) - (len(order) - 1) / 2)
         marker = MARKERS[list(colours).index(label)] if label in colours else "o"
         colour = colours.get(str(label), GREY if "series" in points else HUES[0])
         look: dict[str, Any] = {"color": colour, "markersize": 4}
-        y, unsure = of["y"].astype(float), _is_unsure(of)
-        axes.errorbar(
-            y,
-            place,
-            xerr=np.nan_to_num(_ends(of)),
-            fmt=marker,
-            elinewidth=1.4,
-            label=name(label) or None,
-            **look,
-        )
+        y, unsure, arms = of["y"].astype(float), _is_unsure(of), np.nan_to_num(_ends(of))
+        axes.errorbar(y, place, xerr=arms, fmt=marker, elinewidth=1.4, label=name(label) or None, **look)
         if unsure.any():
             axes.plot(y[unsure], place[unsure], marker, markerfacecolor="white", zorder=3, **look)
     axes.set_yticks(list(rows.values()), [name(label) for label in rows])
@@ -189,16 +168,10 @@ def _lines(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str,
             axes.plot(x[unsure], y[unsure], "o", markerfacecolor="white", **look)
         if is_marked and len(colours) <= MOST_BANDS:
             below, above = _ends(of)
-            has = np.isfinite(below) & ~unsure
-            band = np.concatenate([y - below, (y + above)[::-1]])[np.concatenate([has, has[::-1]])]
-            if has.any():  # ten times as fast as `fill_between`
-                axes.fill(
-                    np.concatenate([x[has], x[has][::-1]]),
-                    band,
-                    color=colours[label],
-                    alpha=0.15,
-                    linewidth=0,
-                )
+            shown = np.isfinite(below) & ~unsure
+            axes.fill_between(
+                x, y - below, y + above, where=shown, color=colours[label], alpha=0.15, linewidth=0
+            )
     _guessing(axes.axhline, plot)
     if plot.log:
         axes.set_xscale("symlog" if (points["x"] <= 0).any() else "log")

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -127,7 +128,8 @@ def svg(plot: Plot) -> str:
     from .draw import INK, RULE, draw, style
 
     drawn = StringIO()
-    with style():  # `savefig` would draw twice
+    with style(), warnings.catch_warnings():  # `savefig` would draw twice
+        warnings.simplefilter("ignore")  # about letters that our font lacks; the reader's has them
         FigureCanvasSVG(draw(plot, PAGE)).print_svg(drawn, metadata={"Date": None})
     text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
     # A figure has its own style sheet: it cannot see the page's.

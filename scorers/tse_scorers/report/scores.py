@@ -11,6 +11,7 @@ all of them score, from the stored outcomes, and `score_own_lemmas` is EW over a
 lemmas have `other_lemmas` and are `unlike`.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -28,6 +29,7 @@ from ..suites.base import ALL, Measure, Suite
 
 OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
 """What tells the rows of one table of results apart."""
+OF_A_SCORE = ["score", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable"]
 LEAST_OF_SERIES = 3
 """Revisions of a model from which on it has a learning curve."""
 MOST_REVISIONS = 20
@@ -121,40 +123,25 @@ def over_common_lemmas(
     rows = rows.assign(score_own_lemmas=np.nan)
     if not measure.over_lemmas or len(records) < 2:
         return rows, ()
-    kinds: list[list[str]] = []  # systems with equal lists
     lists = {system: _scored(record) for system, record in records.items()}
-    for system, listed in lists.items():
-        same = next((kind for kind in kinds if lists[kind[0]] == listed), None)
-        (kinds.append([system]) if same is None else same.append(system))
-    if len(kinds) < 2:
+    (most, n_most), *unlike = Counter(lists.values()).most_common()
+    if not unlike:
         return rows, ()
-    most = max(kinds, key=len)
-    others = set(lists) - (set(most) if len(most) > 1 else set())
+    others = {system for system, listed in lists.items() if listed != most or n_most == 1}
     tables = suite.over_common({system: record.read() for system, record in records.items()})
     if not tables:
         return rows, others
-    keys = ["system", "level", "value"]
-    found = pd.DataFrame(
-        {"system": system, **row}
-        for system, of in tables.items()
-        for row in suite.rows(of, records[system].facts["levels"])
-        if row["measure"] == measure.name
-    ).set_index(keys)
+    keys, of_others = ["system", "level", "value"], [of.column for of in suite.measures if of != measure]
+    found = []
+    for system, of in tables.items():
+        alone = {name: table.drop(columns=of_others, errors="ignore") for name, table in of.items()}
+        of_system = suite.rows(alone, records[system].facts["levels"])
+        found += [{"system": system, **row} for row in of_system if row["measure"] == measure.name]
     own = rows[rows["name"] == measure.name]
-    found = found.reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
-    columns = [
-        "score",
-        "se",
-        "ci_low",
-        "ci_high",
-        "unit",
-        "n_units",
-        "n_units_effective",
-        "reliable",
-        "n_lemmas",
-    ]
-    found = found.loc[found["score"].notna(), columns].assign(score_own_lemmas=own["score"], n_ties=np.nan)
-    rows.loc[found.index, list(found)] = found
+    common = pd.DataFrame(found).set_index(keys).reindex(pd.MultiIndex.from_frame(own[keys]))
+    common = common.set_index(own.index).loc[lambda of: of["score"].notna(), [*OF_A_SCORE, "n_lemmas"]]
+    common = common.assign(score_own_lemmas=own["score"], n_ties=np.nan)
+    rows.loc[common.index, list(common)] = common
     return rows, others
 
 
