@@ -1,6 +1,6 @@
 """What `tse compare` prints: differences of models and of conditions; `--json` and `--csv` have all columns."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,16 +23,23 @@ KEYS = {"label": "measure", "system": "model", "value": "condition"}
 
 
 def printed(comparison: Comparison) -> "Iterator[str | Group]":
-    """Yield the sentences and tables of a comparison: within models, then between them, then what is left out."""
+    """Yield the tables of a comparison, conditions before models, what they say, and what is left out."""
     labels = [find_suite(s).measure(m).label for s, m in comparison.rows[["suite", "measure"]].to_numpy()]
     rows = comparison.rows.assign(label=labels)
     for (suite, config), of in rows.groupby(["suite", "config"], sort=False):
-        title = find_suite(str(suite)).title_of(str(config))
-        is_between = of["kind"] == MODELS
-        for (label, level), within in of[~is_between].groupby(["label", "level"], sort=False):
-            yield from _conditions(within, f"{title}, {label} by {level}")
-        if is_between.any():
-            yield from _models(of[is_between], title, of.loc[of["kind"] == SCORE, "level"].unique())
+        title, by = (
+            find_suite(str(suite)).title_of(str(config)),
+            of.loc[of["kind"] == SCORE, "level"].unique(),
+        )
+        for kind in (SCORE, DIFFERENCE, INTERACTION, MODELS_X, MODELS):
+            for level, shown in of[of["kind"] == kind].groupby("level", sort=False):
+                if kind != MODELS:
+                    name = f"{title}, {', '.join(shown['label'].unique())} by {level}: {_plural(kind)}"
+                    yield _table(shown, name)
+                elif level in (ALL, *by):
+                    name = f"{title}: on the items shared with {shown['reference'].iloc[0]}"
+                    yield _table(shown, name if level == ALL else f"{name}, by {level}")
+        yield from findings(of)
     yield from comparison.not_compared
     items = comparison.items
     if len(items) and items["system"].nunique() == 1:
@@ -42,40 +49,37 @@ def printed(comparison: Comparison) -> "Iterator[str | Group]":
         yield Plain("items", f"Items that differ most in {first['measure'].iloc[0]}", shown).rich()
 
 
-def _models(rows: pd.DataFrame, title: str, by: Sequence[str]) -> "Iterator[str | Group]":
-    """Yield the overall differences, those within conditions (`by`), and how many of each level differ."""
-    title = f"{title}: on the items shared with {rows['reference'].iloc[0]}"
-    overall = rows[rows["level"] == ALL]
-    tested, adjusted = ["score", "reference", "difference", "95 % interval", "p"], ["p adjusted"]
-    shown = [*tested, *(adjusted if overall["n_family"].gt(1).any() else []), "n"]
-    yield _table(overall, title, shown, ["label", "system"])
-    for level in by:
-        of, shown = rows[rows["level"] == level], [*tested, *adjusted, "n"]
-        yield _table(of, f"{title}, by {level}", shown, ["label", "system", "value"])
-    n_groups = rows.groupby("level")["value"].transform("nunique")
-    yield from findings(rows[rows["level"].eq(ALL) | n_groups.gt(1)])  # a single group is everything
-    for label, of in overall.groupby("label", sort=False):
-        row = of.sort_values("reliable", kind="stable").iloc[0]
-        yield f"{'' if row['reliable'] else f'{UNRELIABLE} '}{label}: {row['test']} over {units(row)}."
-    for reasons, of in rows[rows["different"] != ""].groupby("different", sort=False):
+def findings(rows: pd.DataFrame) -> Iterator[str]:
+    """Say how many tests of each family differ, or whether the single one does; then what intervals are over.
+
+    What is over too few units does not count.
+    """
+    for (label, kind, level), family in rows[rows["kind"] != SCORE].groupby(
+        ["label", "kind", "level"], sort=False
+    ):
+        row = family.iloc[0]
+        place = "above" if row["difference"] > 0 else "below"
+        if not (row["reliable"] and row["p"] < ALPHA):
+            place = "not shown to differ from"
+        if kind != MODELS:
+            yield f"{label} by {level}, {_plural(str(kind))}: {_count(family)}"
+        elif level != ALL and family["value"].nunique() > 1:  # a single group is everything
+            yield f"{label} by {level}: {_count(family)}"
+        elif level == ALL and len(family) > 1:
+            yield f"{label}, models: {_count(family)}"
+        elif level == ALL:
+            yield f"{row['system']} is {place} {row['reference']} in {label}."
+    for label, of in rows[rows["kind"].ne(MODELS) | rows["level"].eq(ALL)].groupby("label", sort=False):
+        doubt = "" if of["reliable"].all() else f"{UNRELIABLE} "
+        yield f"{doubt}{label}: 95 % intervals over {'; '.join(dict.fromkeys(of.apply(units, axis=1)))}."
+    if "n_without" in rows and rows["n_without"].gt(0).any():
+        yield f"Items excluded, because they have no value of a condition: {rows['n_without'].max():,.0f}."
+    for reasons, of in rows[rows["different"].fillna("") != ""].groupby("different", sort=False):
         yield run_otherwise([*of["system"].unique()], str(reasons).split(", "), of["reference"].iloc[0])
 
 
-def findings(rows: pd.DataFrame) -> Iterator[str]:
-    """Say of each family of tests how many differ, of a single system whether it does; few units do not count.
-
-    >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
-    >>> print(*findings(rows.assign(label="EW", p_adjusted=0.02)))
-    EW by paradigm: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test.
-    """
-    for (label, level), family in rows.groupby(["label", "level"], sort=False):
-        row = family.iloc[0]
-        if len(family) > 1 or level != ALL:
-            yield f"{label}{', models' if level == ALL else f' by {level}'}: {_count(family)}"
-            continue
-        place = "above" if row["difference"] > 0 else "below"
-        is_told = row["reliable"] and row["p"] < ALPHA
-        yield f"{row['system']} is {place if is_told else 'not shown to differ from'} {row['reference']} in {label}."
+def _plural(kind: str) -> str:
+    return kind if kind == MODELS_X else f"{kind}s"
 
 
 def _count(family: pd.DataFrame) -> str:
@@ -100,23 +104,6 @@ def units(row: Row) -> str:
     return f"{count(row['n_units'], first)}{by}{n}{second}{few}"
 
 
-def _conditions(rows: pd.DataFrame, title: str) -> "Iterator[str | Group]":
-    """Yield the scores of conditions, each kind of contrasts, what intervals are over, and how many differ from 0."""
-    for kind in (SCORE, DIFFERENCE, INTERACTION, MODELS_X):
-        tested = ["difference", "95 % interval", "p", "p adjusted"]
-        if len(of := rows[rows["kind"] == kind]):
-            shown = [*(["score and interval"] if kind == SCORE else tested), "n"]
-            yield _table(of, f"{title}: {kind}{'' if kind == MODELS_X else 's'}", shown, ["system", "value"])
-    over = dict.fromkeys(units({**row, "n_lemmas": None}) for row in rows.to_dict("records"))
-    doubt = "" if rows["reliable"].all() else f"{UNRELIABLE} "
-    yield f"{doubt}95 % intervals are over {'; '.join(over)}."
-    if left_out := ", ".join(dict.fromkeys(count(n) for n in rows["n_without"] if n)):
-        by = rows["level"].iloc[0].replace(" x ", " or ")
-        yield f"Items excluded, because they have no value of {by}: {left_out}."
-    for kind, of in rows[rows["kind"] != SCORE].groupby("kind", sort=False):
-        yield f"{str(kind).capitalize()}{'' if kind == MODELS_X else 's'}: {_count(of)}"
-
-
 def _interval(row: Row, printed_end: Callable[[float], str] = signed) -> str:
     low, high = printed_end(row["ci_low"]), printed_end(row["ci_high"])
     return MISSING if low == MISSING else f"[{low}, {high}]{'' if row['reliable'] else UNRELIABLE}"
@@ -137,9 +124,12 @@ CELLS: Mapping[str, Callable[[Row], str]] = {
 """Heading -> how its cells are printed."""
 
 
-def _table(rows: pd.DataFrame, title: str, headings: Sequence[str], keys: Sequence[str]) -> "Group":
-    """Return a table with a line for each row, headed by those of the keys that tell the rows apart."""
-    kept = [key for key in keys if rows[key].nunique() > 1] or list(keys[:1])
-    cells = {of: [CELLS[of](row) for row in rows.to_dict("records")] for of in headings}
-    index = pd.MultiIndex.from_frame(rows[kept].rename(columns=KEYS))
+def _table(rows: pd.DataFrame, title: str) -> "Group":
+    """Return a table with a line for each row, headed by what tells the rows apart."""
+    kind, is_adjusted = rows["kind"].iloc[0], bool(rows["n_family"].gt(1).any())
+    tested = ["difference", "95 % interval", "p", *["p adjusted"] * is_adjusted]
+    tested = ["score and interval"] if kind == SCORE else ["score", "reference"] * (kind == MODELS) + tested
+    keys = [key for key in KEYS if rows[key].nunique() > 1] or ["label" if kind == MODELS else "system"]
+    cells = {of: [CELLS[of](row) for row in rows.to_dict("records")] for of in [*tested, "n"]}
+    index = pd.MultiIndex.from_frame(rows[keys].rename(columns=KEYS))
     return Plain("compared", title, pd.DataFrame(cells, index)).rich()

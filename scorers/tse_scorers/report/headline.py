@@ -15,7 +15,7 @@ from ..suites import find_suite
 from ..suites.base import ALL, Measure
 from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
-from .scores import best_first, headlines, last_revisions, tidy
+from .scores import best_first, headlines, last_revisions, main_level, tidy
 
 INTERVALS = (
     ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
@@ -128,9 +128,7 @@ def _above(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
 
 def _lowest(rows: pd.DataFrame, systems: Sequence[str]) -> str:
     """Name the group of the leading measure in which each of some systems has its lowest score."""
-    level = find_suite(rows["suite"].iloc[0]).leading().main_level
-    level = level or next((of for of in rows["level"] if of != ALL), ALL)
-    usable = rows["leads"].eq(True) & rows["usable"].eq(True) & rows["score"].notna()
+    level, usable = main_level(rows), rows["leads"].eq(True) & rows["usable"].eq(True) & rows["score"].notna()
     groups = rows[usable & rows["level"].eq(level) & rows["system"].isin(systems)]
     if level == ALL or groups["value"].nunique() < 2:
         return ""
@@ -183,11 +181,7 @@ def basis(lines: pd.DataFrame) -> list[str]:
 
 
 def counted(lines: pd.DataFrame) -> str:
-    """Return the number of systems: `3 models`, `12 revisions of org/model`.
-
-    >>> counted(pd.DataFrame({"system": ["a", "b"], "model": ["a", "b"], "source": "run"}))
-    '2 models'
-    """
+    """Return the number of systems: `3 models`, `12 revisions of org/model`; the name of a single one."""
     ours = lines[lines["source"] == "run"]
     n = ours["system"].nunique()
     if n > 1 and ours["model"].nunique() == 1:

@@ -18,7 +18,7 @@ from .blocks import Block, Example, Plain, Plot, Section, Split, Table
 from .headline import basis, noted
 from .items import items_of
 from .numbers import MISSING, count, number
-from .scores import LEAST_OF_SERIES, MOST_ACROSS, headlines, paper_of, places_in_series
+from .scores import LEAST_OF_SERIES, MOST_ACROSS, headlines, main_level, paper_of, places_in_series
 
 MOST_ITEMS = 20
 ITEM_SYSTEMS = 4
@@ -117,7 +117,7 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
         return []
     is_all, leads = points["level"] == ALL, points["leads"].astype(bool)
     overall = points[is_all].assign(panel=points["measure"])
-    groups = points[~is_all & leads].assign(panel=points["group"])
+    groups = points[~is_all & leads & points["level"].eq(main_level(points))].assign(panel=points["group"])
     blocks: list[Block] = []
     for ending, what, of in (("", "Scores", overall), ("_groups", "Groups", groups)):
         title = f"{what} over the revisions, by the number in their names"
