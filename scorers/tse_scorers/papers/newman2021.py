@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..io.store import Record
 from ..report.blocks import Block, Plain, Plot, Table
+from ..report.draw import MOST_BANDS
 from ..report.headline import noted
 from ..report.scores import MOST_ACROSS, drawn
 from ..suites.base import ALL
@@ -26,7 +27,7 @@ FIGURES = {
     "without_lemmas": ("share of contexts", "Contexts without a verb within the cut-off (Figure 4)."),
 }
 CUT_OFFS = "verbs that count, by their probability at the gap"
-OF_SCORES = " Band: 95 % interval; hollow: too few nouns; dashed: guessing."
+OF_SCORES = " Hollow: too few nouns; dashed: guessing."
 TITLE = "by construction, which is what stands between the subject and the verb (Table 2)."
 WHY_CUT_OFF = (
     "Right half of a panel: only the verbs in the likeliest p % of what the model would say at each place, up to all. "
@@ -119,6 +120,7 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     for metric, (axis, title) in FIGURES.items():
         name, of, is_folded = f"cutoffs_{metric}", points[points["base"] == metric], metric != "ew"
         chance, note = (0.5, OF_SCORES) if metric in METRICS else (None, "")
+        note += " Band: 95 % interval." * (chance is not None and of["system"].nunique() <= MOST_BANDS)
         title += " Over each model's own verbs." * bool(own.notna().any()) + note + which
         if len(of):
             found.append(

@@ -26,9 +26,9 @@ STYLE: dict[Any, Any] = {
     "axes.spines.left": False, "axes.grid": True, "grid.color": RULE, "grid.linewidth": 0.7, "axes.edgecolor": RULE,
     "axes.axisbelow": True, "axes.titlesize": "medium", "axes.titleweight": "bold", "axes.titlelocation": "left",
     "axes.titlecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK, "xtick.major.size": 0, "ytick.major.size": 0, "legend.frameon": False,
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "svg.fonttype": "none",
-    "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9,
+    "ytick.labelcolor": INK, "xtick.major.size": 0, "xtick.minor.size": 0, "ytick.major.size": 0,
+    "legend.frameon": False, "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
+    "svg.fonttype": "none", "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9,
 }  # fmt: skip
 MOST_PANELS = 12
 """More panels are left out of a figure; its table has all numbers."""
@@ -66,7 +66,7 @@ def _drawn(plot: Plot, width: float, size: float) -> "Figure":
     has_series = plot.kind == "dots" and "series" in points
     n_rows, n_series = points["label"].nunique(), points["series"].nunique() if has_series else 1
     ours = points[points["source"] == "run"] if "source" in points else points
-    systems = plot.systems or ours["series" if has_series else "label"].unique()
+    systems = ours["series" if has_series else "label"].unique()
     colours = dict(zip(systems, HUES, strict=False))
     longest = points.astype(str).apply(lambda of: of.str.len().max()).clip(upper=LONGEST_NAME)
     paint, least, height = {  # the least width of a panel, and its height

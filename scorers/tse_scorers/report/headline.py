@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..results import Results
-from ..runs.comparable import listed, notices
+from ..runs.comparable import all_notices, listed
 from ..statistics import enough_units
 from ..statistics.printed import is_above
 from ..suites import find_suite
@@ -21,7 +21,7 @@ INTERVALS = (
     ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
 )
 BOLD = "Bold: above all other models by more than chance explains (5 % over all comparisons of its column)."
-MOST_LOWEST = 3
+MOST_LOWEST = 2
 """Systems whose lowest group is named."""
 
 
@@ -48,8 +48,7 @@ def first_screen(results: Results) -> list[str | Table]:
     said, n_data = [*remarks(lines)], rows["data"].nunique()
     for data, of in lines.groupby("data", sort=False):
         said += [f"{data}: {sentence}" if n_data > 1 else sentence for sentence in basis(of)]
-    for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
-        said += notices(results.of(suite, config))
+    said += all_notices(results)
     if len(rows) < len(every):
         said.append("Only the last revision of each long series is shown here; the report has the curves.")
     *answers, table = summary(rows)
@@ -77,7 +76,7 @@ def standing(lines: pd.DataFrame) -> Table:
 def noted(table: Table) -> Table:
     """Return a table of scores with what its marks mean, of those that it has, below it."""
     where = "Brackets and line" if table.intervals else "Line, and on hover its numbers"
-    marks = [*remarks(table.scores), *[BOLD] * bool(table.marks().any())]
+    marks = [*remarks(table.scores), *[BOLD] * bool(table.marks.any())]
     return replace(table, note=" ".join([where + INTERVALS, *marks]))
 
 
@@ -145,16 +144,15 @@ def _of_series(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
 
 
 def _no_answer(lines: pd.DataFrame) -> str:
+    """Say why there is no ranking, of the lines of the leading measure."""
     label = lines["measure"].iloc[0] if len(lines) else "the first measure"
     if len(lines) and lines["tied"].astype(bool).all():
         return f"only ties, so that {label} says nothing: each model finds both texts of every item equally probable."
     if len(lines) > 1 and lines["unlike"].astype(bool).all():
         return f"no ranking: {label} is over other verbs for each model, and there are none that all models have."
-    if lines["score"].isna().all():
-        return f"no score of {label} could be computed."
-    rows = lines.head(3).to_dict("records")
-    scores = (f"{row['system']} {with_interval(row, int(row['digits']))}" for row in rows)
-    return f"too few units for an answer; {label}: {', '.join(scores)}."
+    rows = lines[lines["score"].notna()].head(3).to_dict("records")
+    scores = ", ".join(f"{row['system']} {with_interval(row, int(row['digits']))}" for row in rows)
+    return f"too few units for an answer; {label}: {scores or 'none could be computed'}."
 
 
 def _by_measure(lines: pd.DataFrame) -> Iterator[tuple[Measure, str, pd.DataFrame]]:

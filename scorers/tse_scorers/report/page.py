@@ -15,7 +15,7 @@ import pandas as pd
 from ..io.files import check_folder, printable, write_text
 from ..io.tables import write_table
 from ..results import Results
-from ..runs.comparable import listed, notices
+from ..runs.comparable import all_notices, listed
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import counted, summary
@@ -56,11 +56,7 @@ def report_of(results: Results, missing: Sequence[str] = ()) -> Report:
     every = tidy(results)
     rows = published_of(best_first(last_revisions(every)))
     said = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
-    for suite, config, data in (
-        rows[["suite", "config", "data"]].drop_duplicates().itertuples(index=False, name=None)
-    ):
-        start = f"{data}: " if rows["data"].nunique() > 1 else ""
-        said += [start + notice for notice in notices(results.of(suite, config))]
+    said += all_notices(results)
     sections = sections_of(results, rows, every)
     return Report(counted(rows), summary(rows, said), said, sections, settings(results, set(rows["system"])))
 
@@ -111,7 +107,7 @@ def _write_tables(report: Report, out: Path) -> None:
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     tables = [block for block in report.blocks() if isinstance(block, Table)]
-    scores = [table.scores.assign(is_best=table.marks()) for table in tables] or [
+    scores = [table.scores.assign(is_best=table.marks) for table in tables] or [
         pd.DataFrame(columns=["score"])
     ]
     frame = pd.concat(scores, keys=[table.name for table in tables] or ["none"], names=["table"])

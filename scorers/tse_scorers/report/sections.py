@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -49,24 +50,20 @@ def _section(
     shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
     measure = shown[0] if shown else suite.leading()
     items = _items(suite, measure, records)
-    parts: dict[str, Sequence[Block]] = {}
+    parts: dict[str, Sequence[Block]] = {"Over the training": learning_curves(curves, paper, name)}
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(records)
     parts |= by_group(of_groups if paper is None else of_groups[of_groups["level"].isin([ALL, *own])], name)
     if paper is not None:
         parts |= paper.parts(of_groups[~of_groups["level"].isin(own)], records)
-    parts["Over the training"] = learning_curves(curves, paper, name)
     parts["Items that models get wrong"] = wrong_items(items, measure, name)
     examples = _examples(items, of_groups)
     named = {
         heading: [_named(block, name, suite, examples) for block in blocks if not _is_empty(block)]
         for heading, blocks in parts.items()
     }
-    terms = {**suite.text.terms, "What the scores are over": " ".join(basis(lines))}
-    return Section(
-        name, data, suite.text.question, suite.text.lede, terms,
-        {of: blocks for of, blocks in named.items() if blocks}, suite.text.source, example(items, list(records)),
-    )  # fmt: skip
+    shown_parts = {heading: blocks for heading, blocks in named.items() if blocks}
+    return Section(name, data, suite.text, " ".join(basis(lines)), shown_parts, example(items, list(records)))
 
 
 def _is_empty(block: Block) -> bool:
@@ -116,7 +113,8 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
     if points.empty:
         return []
     is_all, leads = points["level"] == ALL, points["leads"].astype(bool)
-    overall = points[is_all].assign(panel=points["measure"])
+    overall = points[is_all].sort_values("leads", ascending=False, kind="stable")
+    overall = overall.assign(panel=overall["measure"])
     groups = points[~is_all & leads & points["level"].eq(main_level(points))].assign(panel=points["group"])
     blocks: list[Block] = []
     for ending, what, of in (("", "Scores", overall), ("_groups", "Groups", groups)):
@@ -186,8 +184,7 @@ def split_pair(good: str, bad: str) -> Split:
 
 
 def _n_shared(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (word, its) in pairs if word != its), min(len(one), len(other)))
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
 
 
 def wrong_items(items: Mapping[str, pd.DataFrame], measure: Measure, name: str) -> list[Block]:
