@@ -74,6 +74,6 @@ def surprisals(rows: pd.DataFrame) -> list[Block]:
 
 def interactions(rows: pd.DataFrame) -> list[Block]:
     """Return the 2 x 2 interaction at each region, in bits."""
-    shown = rows.assign(label=rows["value"].str.replace("/", " · ", n=1), usable=False)
-    table = Table("regions_interactions", INTERACTION, shown, digits=2, bars="", is_share=False)
+    shown = rows.assign(label=rows["value"].str.replace("/", " · ", n=1), usable=False, digits=2)
+    table = Table("regions_interactions", INTERACTION, shown, bars="")
     return [table] if len(rows) else []

@@ -45,13 +45,11 @@ class Table:
         rows: the column of the row headers.
         columns: the columns of the headings, upper one first.
         note: a remark below it.
-        digits: decimals of all its scores; None for those of each measure.
         intervals: whether cells have their intervals in words (else they are on hover).
         folded: shown only when the reader opens it.
         bars: what the page draws below each score: its interval on a line from 0 to 1, or a bar of its length.
         words: a second line of headings.
         systems: ours, best first, for their colours; those of the scores if empty.
-        is_share: whether scores are proportions (else surprisals, slopes).
         heads: headings above our rows and above published ones, where there are both.
         examples: an item for the row headers that have one.
     """
@@ -62,13 +60,11 @@ class Table:
     rows: str = "label"
     columns: Sequence[str] = ("system",)
     note: str = ""
-    digits: int | None = None
     intervals: bool = True
     folded: bool = False
     bars: Literal["interval", "share", ""] = "interval"
     words: Mapping[str, str] = field(default_factory=dict)
     systems: Sequence[str] = ()
-    is_share: bool = True
     heads: tuple[str, str] = ("", "")
     examples: Mapping[str, "Split"] = field(default_factory=dict)
 
@@ -104,11 +100,10 @@ class Table:
         """Each row, and how its score is printed, with signs of doubt after it, and its interval without them."""
         found = []
         for row in self.scores.to_dict("records"):
-            digits = int(row.get("digits", 2)) if self.digits is None else self.digits
+            digits = int(row.get("digits", 2))
             ends = interval(row, digits)
             signs = UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
-            text = (number if self.is_share else plain)(row["score"], digits)
-            found.append((row, text, signs, ends.rstrip(UNRELIABLE)))
+            found.append((row, number(row["score"], digits), signs, ends.rstrip(UNRELIABLE)))
         return found
 
     def pivot(self, values: "pd.Series[Any] | str") -> pd.DataFrame:

@@ -10,7 +10,7 @@ from ..runs.compare import DIFFERENCE, INTERACTION, MODELS, MODELS_X, SCORE, Com
 from ..suites import find_suite
 from ..suites.base import ALL
 from .blocks import Plain
-from .numbers import MISSING, UNRELIABLE, count, number, p_value, plain, signed
+from .numbers import MISSING, UNRELIABLE, count, number, p_value, signed
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -70,8 +70,10 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
         elif level == ALL:
             yield f"{row['system']} is {place} {row['reference']} in {label}."
     for label, of in rows[rows["kind"].ne(MODELS) | rows["level"].eq(ALL)].groupby("label", sort=False):
-        doubt = "" if of["reliable"].all() else f"{UNRELIABLE} "
-        yield f"{doubt}{label}: 95 % intervals over {'; '.join(dict.fromkeys(of.apply(units, axis=1)))}."
+        over = dict.fromkeys(count(n, unit) for n, unit in of[["n_units", "unit"]].itertuples(index=False))
+        yield f"{label}: 95 % intervals over {'; '.join(over)}."
+    if not rows["reliable"].all():
+        yield f"{UNRELIABLE} Too few different ones to rely on the interval."
     if "n_without" in rows and rows["n_without"].gt(0).any():
         yield f"Items excluded, because they have no value of a condition: {rows['n_without'].max():,.0f}."
     for reasons, of in rows[rows["different"].fillna("") != ""].groupby("different", sort=False):
@@ -90,18 +92,6 @@ def _count(family: pd.DataFrame) -> str:
     differ = f"{n} of {len(tested)} {'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})."
     left = f"{count(n_left)} {'has' if n_left == 1 else 'have'} too few units, or no test."
     return " ".join([differ] * (len(tested) > 0) + [left] * (n_left > 0))
-
-
-def units(row: Row) -> str:
-    """Say what an interval is over, and whether there are too few of it.
-
-    >>> units({"unit": "paradigms", "n_units": 8, "n_units_effective": 2.71, "n_lemmas": None, "reliable": False})
-    '8 paradigms (2.7 effective: not reliable)'
-    """
-    first, by, second = str(row["unit"]).partition(" x ")
-    n = f"{count(row['n_lemmas'])} " if by and pd.notna(row["n_lemmas"]) else ""
-    few = "" if row["reliable"] else f" ({plain(row['n_units_effective'], 1)} effective: not reliable)"
-    return f"{count(row['n_units'], first)}{by}{n}{second}{few}"
 
 
 def _interval(row: Row, printed_end: Callable[[float], str] = signed) -> str:

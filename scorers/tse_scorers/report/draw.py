@@ -50,16 +50,15 @@ def style(font_size: float = 9, family: str = "") -> Iterator[None]:
         yield
 
 
-def draw(plot: Plot, width: float = 7.2, font_size: float = 9, family: str = "") -> "Figure":
-    """Draw a plot, one panel per value of `panel`, so many inches wide."""
-    with style(font_size, family):
-        return _drawn(plot, width, font_size / 9)
+def draw(plot: Plot, width: float = 7.2) -> "Figure":
+    """Draw a plot, one panel per value of `panel`, so many inches wide, inside `style`.
 
-
-def _drawn(plot: Plot, width: float, size: float) -> "Figure":
-    """Draw a plot; its height is estimated from its rows, panels and lines of text (`line`, in inches)."""
+    Its height is estimated from its rows, panels and lines of text (`line`, in inches).
+    """
+    from matplotlib import rcParams
     from matplotlib.figure import Figure
 
+    size = rcParams["font.size"] / 9
     points = plot.points if "panel" in plot.points else plot.points.assign(panel="")
     points = points[points["panel"].isin(points["panel"].unique()[:MOST_PANELS])]
     panels = {str(name): panel for name, panel in points.groupby("panel", sort=False)}
@@ -83,11 +82,11 @@ def _drawn(plot: Plot, width: float, size: float) -> "Figure":
     n_lines = max(text.count("\n") + bool(text) for text in titles) + (2.2 if plot.ticks else 1.2)
     labels = line / 2 * longest.get("x", 0) if plot.kind == "heat" else 0.0
     tall = down * (height + line * n_lines + labels) + line * (2 + -(-len(entries) // columns))
-    shares_x = plot.kind == "dots" or (
-        plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
-    )
+    has_one_x = plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
     figure = Figure(figsize=(width, tall), layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False, sharey=True, sharex=shares_x).ravel()
+    grid = figure.subplots(
+        down, across, squeeze=False, sharey=True, sharex=plot.kind == "dots" or has_one_x
+    ).ravel()
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     for axes, text, panel in zip(grid, titles, panels.values(), strict=False):

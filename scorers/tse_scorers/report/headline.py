@@ -81,7 +81,7 @@ def noted(table: Table) -> Table:
 
 
 def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
-    """Say who leads in a data set's leading measure and what it lies above; where it is lowest and what is measured.
+    """Say who leads in a data set's leading measure and what it lies above; what is measured, and where it is lowest.
 
     `rows` are those of our systems on one data set; `data` is its name, where the sentence has to say it.
     """
@@ -100,9 +100,9 @@ def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
         reaches = "has the highest" if of_all else "reaches"
         score = f"{first['measure']}{of_all} {with_interval(first, int(first['digits']))}"
         text = f"{first['system']} {reaches} {score}{_above(first, others)}."
+    if data:  # its section says more
+        return [f"{data}: {text}"]
     lowest = _lowest(rows, list(ranked["system"][:MOST_LOWEST]))
-    if data:  # their sections say what a measure is
-        return [" ".join(filter(None, [f"{data}: {text}", lowest]))]
     measure = find_suite(rows["suite"].iloc[0]).leading()
     return [text, *filter(None, [f"{measure.label}: {measure.words}." if measure.words else "", lowest])]
 

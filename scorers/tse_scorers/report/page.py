@@ -95,8 +95,8 @@ def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
         if block is report.summary[-1] and isinstance(block, Table):  # its caption says what does not compare
             block = replace(block, note=" ".join([block.note, *report.notices]))
         if isinstance(block, Plot):
-            with style():
-                figure = draw(block, width, 8, "STIXGeneral")
+            with style(8, "STIXGeneral"):
+                figure = draw(block, width)
                 figure.savefig(out / f"{block.name}.pdf", metadata={"CreationDate": None})
         elif not isinstance(block, str):
             write_text(out / f"{block.name}.tex", block.latex())
@@ -106,11 +106,8 @@ def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
 def _write_tables(report: Report, out: Path) -> None:
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    tables = [block for block in report.blocks() if isinstance(block, Table)]
-    scores = [table.scores.assign(is_best=table.marks) for table in tables] or [
-        pd.DataFrame(columns=["score"])
-    ]
-    frame = pd.concat(scores, keys=[table.name for table in tables] or ["none"], names=["table"])
+    tables = {of.name: of.scores.assign(is_best=of.marks) for of in report.blocks() if isinstance(of, Table)}
+    frame = pd.concat(tables or {"none": pd.DataFrame(columns=["score"])}, names=["table"])
     frame = frame.reset_index("table").dropna(axis=1, how="all")
     write_table(frame.reset_index(drop=True), out / "tables.csv")
 
@@ -128,8 +125,7 @@ def svg(plot: Plot) -> str:
         warnings.simplefilter("ignore")  # about letters that our font lacks; the reader's has them
         FigureCanvasSVG(draw(plot, PAGE)).print_svg(drawn, metadata={"Date": None})
     text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
-    # A figure has its own style sheet: it cannot see the page's.
-    dark = (
+    dark = (  # a figure cannot see the style sheet of the page
         "<style>text, tspan { font-family: system-ui, sans-serif !important; } "
         f":root {{ --ink: {INK}; --rule: {RULE}; }} "
         "@media (prefers-color-scheme: dark) { :root { --ink: #c3cad1; --rule: #333a41; } }</style>"

@@ -178,11 +178,9 @@ def best_first(rows: pd.DataFrame) -> pd.DataFrame:
 def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str]:
     """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
     ours = rows.loc[rows["source"] == "run", "system"].unique()
-    leads = rows.loc[rows["leads"].eq(True), "measure"]
     kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
-    which = f"the {most} of {len(ours)} models with the highest {leads.iloc[0] if len(leads) else 'scores'}"
-    which = which if rows["model"].nunique() > 1 else f"the first {most} of {len(ours)} revisions"
-    return kept, f" Here: {which}." if len(ours) > most else ""
+    kind = "models" if rows["model"].nunique() > 1 else "revisions"
+    return kept, f" Here: the first {most} of {len(ours)} {kind}." if len(ours) > most else ""
 
 
 def places_in_series(revisions: "pd.Series[str]") -> "pd.Series[float]":
