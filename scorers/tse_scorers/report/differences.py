@@ -10,7 +10,7 @@ from ..runs.compare import DIFFERENCE, INTERACTION, MODELS, MODELS_X, SCORE, Com
 from ..suites import find_suite
 from ..suites.base import ALL
 from .blocks import Plain
-from .numbers import MISSING, UNRELIABLE, count, number, p_value, signed
+from .numbers import MISSING, UNRELIABLE, count, number, p_value, ranged, signed
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -70,7 +70,7 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
         elif level == ALL:
             yield f"{row['system']} is {place} {row['reference']} in {label}."
     for label, of in rows[rows["kind"].ne(MODELS) | rows["level"].eq(ALL)].groupby("label", sort=False):
-        over = dict.fromkeys(count(n, unit) for n, unit in of[["n_units", "unit"]].itertuples(index=False))
+        over = [f"{ranged(n)} {unit}" for unit, n in of.groupby("unit", sort=False)["n_units"]]
         yield f"{label}: 95 % intervals over {'; '.join(over)}."
     if not rows["reliable"].all():
         yield f"{UNRELIABLE} Too few different ones to rely on the interval."
