@@ -186,7 +186,7 @@ def _heat(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, 
     (low, high), (n_rows, n_columns) = plot.span, wide.shape
     for (row, column), value in np.ndenumerate(wide.to_numpy()):
         shade = "w" if abs(value - (low + high) / 2) > 0.35 * (high - low) else "k"
-        axes.text(column, row, number(value), ha="center", va="center", fontsize=7, color=shade)
+        axes.text(column, row, number(value), ha="center", va="center", size=7, color=shade, clip_on=True)
     axes.set_xticks(range(n_columns), [name(label) for label in wide.columns], rotation=90)
     axes.set_yticks(range(n_rows), [name(label) for label in wide.index])
     axes.grid(visible=False)
