@@ -30,7 +30,7 @@ def scores(*rows, **more) -> pd.DataFrame:
 
 
 def best_of(frame: pd.DataFrame) -> set[tuple[str, str]]:
-    best = frame[Table("t", "T", frame).marks()]
+    best = frame[Table("t", "T", frame).marks]
     return set(zip(best["system"], best["label"], strict=True))
 
 

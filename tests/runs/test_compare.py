@@ -309,7 +309,7 @@ def test_the_command_prints_sentences_and_writes_json(three, tmp_path):
     done = tse(three.folders[0], "--by", "kind,place", "--measure", "known", "--json", file)
     assert done.returncode == 0, done.stderr
     for text in (
-        "known by kind x place: interactions", "known: square-and-add interval over 12 items.",
+        "known by kind x place: interactions", "known: 95 % intervals over 2 to 12 items.",
         "known, models: 2 of 2 differ (p below 0.05 after Holm's adjustment of 2 tests).",
     ):  # fmt: skip
         assert text in done.stdout, done.stdout

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from ..io.store import Record
-from ..report.blocks import Block, Plain, Plot, Table
+from ..report.blocks import Block, Plot, Table
 from ..report.scores import MOST_ACROSS, drawn
 from ..suites.base import ALL
 from .published import rows as published_rows
@@ -26,7 +25,6 @@ def parts(rows: pd.DataFrame, records: Mapping[str, Record]) -> dict[str, Sequen
         "By suite and criterion": criteria(rows[rows["name"] == "criterion_accuracy"]),
         "Surprisal of regions": surprisals(rows[rows["name"] == "region_surprisal"]),
         "Interactions": interactions(rows[rows["name"] == "region_interaction"]),
-        "Coverage": coverage(records),
     }
 
 
@@ -76,18 +74,6 @@ def surprisals(rows: pd.DataFrame) -> list[Block]:
 
 def interactions(rows: pd.DataFrame) -> list[Block]:
     """Return the 2 x 2 interaction at each region, in bits."""
-    shown = rows.assign(label=rows["value"].str.replace("/", " · ", n=1), usable=False)
-    table = Table("regions_interactions", INTERACTION, shown, digits=2, bars="", is_share=False)
+    shown = rows.assign(label=rows["value"].str.replace("/", " · ", n=1), usable=False, digits=2)
+    table = Table("regions_interactions", INTERACTION, shown, bars="")
     return [table] if len(rows) else []
-
-
-def coverage(records: Mapping[str, Record]) -> list[Block]:
-    """Return how many regions and tokens there are, and how many lack a surprisal."""
-    counts = {}
-    for system, record in records.items():
-        of = record.tables["regions"].read(["n_tokens", "surprisal_bits"])
-        unscored = np.isnan(of["surprisal_bits"].to_numpy(dtype=float)).sum()
-        counts[system] = [len(of), of["n_tokens"].sum(), unscored]
-    columns = ["regions", "tokens", "regions without a surprisal"]
-    frame = pd.DataFrame.from_dict(counts, orient="index", columns=columns).astype(int)
-    return [Plain("regions_coverage", "Regions and tokens.", frame)] if counts else []

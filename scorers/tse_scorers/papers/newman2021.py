@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..io.store import Record
 from ..report.blocks import Block, Plain, Plot, Table
+from ..report.draw import MOST_BANDS
 from ..report.headline import noted
 from ..report.scores import MOST_ACROSS, drawn
 from ..suites.base import ALL
@@ -22,17 +23,11 @@ EXAMPLES = 9
 FIGURES = {
     "ew": ("EW", "EW by cut-off (Figures 1 and 2)."),
     "mw": ("MW", "MW by cut-off (Figures 1 and 2)."),
-    "covered_mass": (
-        "covered mass",
-        "The probability of both forms of the verbs that EW counts (Figure 3).",
-    ),
-    "without_lemmas": (
-        "share of contexts",
-        "Contexts without a verb within the cut-off (Figure 4).",
-    ),
+    "covered_mass": ("covered mass", "The probability of both forms of the verbs that EW counts (Figure 3)."),
+    "without_lemmas": ("share of contexts", "Contexts without a verb within the cut-off (Figure 4)."),
 }
 CUT_OFFS = "verbs that count, by their probability at the gap"
-OF_SCORES = " Band: 95 % interval; hollow: too few nouns; dashed: guessing."
+OF_SCORES = " Hollow: too few nouns; dashed: guessing."
 TITLE = "by construction, which is what stands between the subject and the verb (Table 2)."
 WHY_CUT_OFF = (
     "Right half of a panel: only the verbs in the likeliest p % of what the model would say at each place, up to all. "
@@ -125,6 +120,7 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     for metric, (axis, title) in FIGURES.items():
         name, of, is_folded = f"cutoffs_{metric}", points[points["base"] == metric], metric != "ew"
         chance, note = (0.5, OF_SCORES) if metric in METRICS else (None, "")
+        note += " Band: 95 % interval." * (chance is not None and of["system"].nunique() <= MOST_BANDS)
         title += " Over each model's own verbs." * bool(own.notna().any()) + note + which
         if len(of):
             found.append(
@@ -139,35 +135,31 @@ def probable_forms(record: Record) -> pd.DataFrame:
     The columns are `context`, `group`, `prefix`, `suffix`, `rank`, `form`, `probability`, and `status` (`correct`,
     `incorrect`, or "" for a word that is no form of a listed verb).
     """
-    table = record.tables["contexts"].read(
-        ["context", "group", "number", "prefix", "suffix", "words", "probabilities"]
-    )
+    columns = ["context", "group", "number", "prefix", "suffix", "words", "probabilities"]
+    table = record.tables["contexts"].read(columns)
     if "words" not in table:
         return pd.DataFrame()
     table = table.explode(["words", "probabilities"], ignore_index=True)
-    table = table.rename(columns={"words": "form", "probabilities": "probability"}).astype(
-        {"probability": float}
-    )
+    table = table.rename(columns={"words": "form", "probabilities": "probability"})
     lemmas = record.tables["lemmas"].read(["singular", "plural"])
     word, is_singular = table["form"].str.strip().str.lower(), table["number"] == "singular"
     in_singular, in_plural = (word.isin(set(lemmas[number].str.lower())) for number in ("singular", "plural"))
     right, wrong = in_singular.where(is_singular, in_plural), in_plural.where(is_singular, in_singular)
     rank = table.groupby(["context", "group"], sort=False).cumcount() + 1
-    return table.assign(rank=rank, status=np.select([right, wrong], ["correct", "incorrect"], ""))
+    status = np.select([right, wrong], ["correct", "incorrect"], "")
+    return table.assign(probability=table["probability"].astype(float), rank=rank, status=status)
 
 
 def table3(records: Mapping[str, Record], which: str) -> list[Block]:
     """Return the most probable words at some gaps, marked as right or wrong; the paper's two gaps first."""
-    frames = []
+    theirs, frames = published_rows("newman2021").query("table == '3'"), []
     for system, record in list(records.items())[:MOST_ACROSS]:
         forms = probable_forms(record)
         if forms.empty:
             continue
         contexts = forms.drop_duplicates(["group", "context"])
         turn = np.array(contexts.groupby("group", sort=False).cumcount())  # evenly over the constructions
-        is_papers = (
-            contexts["prefix"].str.strip().isin(published_rows("newman2021")["prefix"].dropna().str.strip())
-        )
+        is_papers = contexts["prefix"].str.strip().isin(theirs["prefix"].str.strip())
         turn[is_papers.to_numpy() & ~contexts["prefix"].duplicated().to_numpy()] = -1
         chosen = contexts.iloc[np.argsort(turn, kind="stable")[: EXAMPLES + int((turn < 0).sum())]]
         place = forms["context"].map({of: place for place, of in enumerate(chosen["context"])})
@@ -176,7 +168,6 @@ def table3(records: Mapping[str, Record], which: str) -> list[Block]:
         frames.append(shown.sort_values(["place", "rank"], kind="stable"))
     if not frames:
         return []
-    theirs = published_rows("newman2021").query("table == '3'")
     theirs = theirs.rename(columns={"value": "form", "score": "probability"})
     seen = {prefix for of in frames for prefix in of["prefix"].str.strip()}
     shown = pd.concat([theirs[theirs["prefix"].str.strip().isin(seen)], *frames])

@@ -71,12 +71,8 @@ def _paper(content: dict[str, Any]) -> Paper:
     return Paper(**content, parts=parts, models=models)
 
 
-PAPERS: Mapping[str, Paper] = {
-    name: _paper(content)
-    for name, content in json.loads(
-        Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
-    ).items()
-}
+_CONTENT = Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
+PAPERS: Mapping[str, Paper] = {name: _paper(content) for name, content in json.loads(_CONTENT).items()}
 
 
 def describe(paper: str, table: str | None) -> Paper:

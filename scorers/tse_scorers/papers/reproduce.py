@@ -68,14 +68,12 @@ class Reproduction:
         keys = [key for key in SHOWN if key == "group" or varies.get(key, False)]
         theirs = self.table["system"] + f" ({self.published_in})"
         ours = self.table["model"].map(basename) + " (ours)"
-        columns = [
+        columns = ("published", theirs, self.decimals), ("ours", ours, self.decimals + 1)
+        cells = [
             self.table[keys].assign(column=names, text=[number(value, digits) for value in self.table[kind]])
-            for kind, names, digits in (
-                ("published", theirs, self.decimals),
-                ("ours", ours, self.decimals + 1),
-            )
+            for kind, names, digits in columns
         ]
-        texts = pd.concat(columns).drop_duplicates([*keys, "column"]).set_index([*keys, "column"])["text"]
+        texts = pd.concat(cells).drop_duplicates([*keys, "column"]).set_index([*keys, "column"])["text"]
         return texts.unstack(sort=False).fillna("").rename_axis(columns=None).reset_index()
 
     def summary(self) -> pd.DataFrame:
@@ -83,15 +81,10 @@ class Reproduction:
         rows = self.table.assign(
             model=self.table["model"].map(basename), absolute=self.table["difference"].abs()
         )
-        return (
-            rows.groupby(["model", "system", "measure"], sort=False)
-            .agg(
-                n=("difference", "count"),
-                mean=("difference", "mean"),
-                **{"mean absolute": ("absolute", "mean"), "largest": ("absolute", "max")},
-            )
-            .reset_index()
-        )
+        of_pair = rows.groupby(["model", "system", "measure"], sort=False)
+        found = of_pair["difference"].agg(["count", "mean"]).rename(columns={"count": "n"})
+        absolute = of_pair["absolute"].agg(**{"mean absolute": "mean", "largest": "max"})
+        return found.join(absolute).reset_index()
 
 
 def reproduce(
@@ -124,11 +117,8 @@ def reproduce(
     is_of_people = theirs["source"].eq("people").all()  # each model is put beside them
     systems = {*described.models, *described.unreachable} if is_of_people else set(theirs["system"])
     suites, left_out = _suites(described, source, limit)
-    left_out += [
-        f"{system}: {why}."
-        for system, why in described.unreachable.items()
-        if system in systems and not models
-    ]
+    unreachable = {} if models else described.unreachable
+    left_out += [f"{system}: {why}." for system, why in unreachable.items() if system in systems]
     jobs = _jobs(described, models, systems)
     names = {} if models or is_of_people else {each.model: name for name, each in described.models.items()}
     meant = {job.model: names.get(job.model) for job in jobs}
@@ -137,9 +127,8 @@ def reproduce(
     for model, system in meant.items():
         note(f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table"))
     records, failures, _ = run_models(suites, jobs, out, announce=announce, keep_going=True)
-    ours = [
-        pd.DataFrame([row for record in records for row in record.rows]).rename(columns={"measure": "name"})
-    ]
+    rows = [row for record in records for row in record.rows]
+    ours = [pd.DataFrame(rows).rename(columns={"measure": "name"})]
     if records and theirs["prefix"].notna().any():
         ours.append(_probable_forms(records, theirs))
     if not any(map(len, ours)):
@@ -199,25 +188,14 @@ def _rochereau2020(cells: pd.DataFrame) -> pd.DataFrame:
     r = (
         wide[six["system"].unique()]
         .corrwith(wide["human"])
-        .rename_axis("system")
         .rename("score")
+        .rename_axis("system")
         .reset_index()
     )
-    about = {
-        "source": "paper",
-        "name": "human_pearson",
-        "level": "all",
-        "value": "",
-    }
-    return pd.concat(
-        [
-            cells,
-            *(_means(six, "2", "case_order", places[0]), _means(six, "2", "all")),
-            *(_means(six, "3", "role", places[1]), _means(six, "3", "all")),
-            _means(of_models, "4", "all"),
-            r.assign(table="5", **about),
-        ]
-    )
+    r = r.assign(table="5", source="paper", name="human_pearson", level="all", value="")
+    by_order = [_means(six, "2", "case_order", places[0]), _means(six, "2", "all")]
+    by_role = [_means(six, "3", "role", places[1]), _means(six, "3", "all")]
+    return pd.concat([cells, *by_order, *by_role, _means(of_models, "4", "all"), r])
 
 
 def _hu2020(items: pd.DataFrame) -> pd.DataFrame:
@@ -240,13 +218,10 @@ def _probable_forms(records: Sequence[Record], theirs: pd.DataFrame) -> pd.DataF
     frames = []
     for record in records:
         forms = probable_forms(record)
-        forms = forms.assign(
-            **{side: forms[side].str.strip() for side in ("prefix", "suffix") if side in forms}
-        )
-        if len(forms) and record.facts.get("kind") not in (
-            "masked",
-            "seq2seq",
-        ):  # what follows a gap is not read
+        sides = [side for side in ("prefix", "suffix") if side in forms]
+        forms = forms.assign(**{side: forms[side].str.strip() for side in sides})
+        reads_on = record.facts.get("kind") in ("masked", "seq2seq")  # what follows a gap
+        if len(forms) and not reads_on:
             forms["suffix"] = forms["prefix"].map(gaps)
         forms = forms.rename(columns={"form": "value", "probability": "score"})
         frames.append(forms.assign(model=record.identity["model"], name="probability", level="form", n=1))

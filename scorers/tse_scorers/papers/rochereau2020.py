@@ -101,7 +101,7 @@ def frequency_bias(rows: pd.DataFrame, aucs: Mapping[str, pd.DataFrame]) -> Tabl
     templates = {of: sets.groupby(["template", "variation_set"])["auc"].mean() for of, sets in aucs.items()}
     shown = _over_templates(differences, overall, templates, rows)
     title = "Differences of AUC between doubled cases; a bias for frequent cases makes all three positive."
-    return Table("german_frequency_bias", title, shown, "system", ("measure",), digits=3, bars="")
+    return Table("german_frequency_bias", title, shown, "system", ("measure",), bars="")
 
 
 def contrasts(rows: pd.DataFrame, aucs: Mapping[str, pd.DataFrame]) -> Table:
@@ -114,7 +114,7 @@ def contrasts(rows: pd.DataFrame, aucs: Mapping[str, pd.DataFrame]) -> Table:
         templates[system] = six.set_index(["template", cell])["auc"]
     title = "Means of AUC by the place of the nominative, and by the order of dative and accusative."
     shown = _over_templates(_constraints, overall, templates, rows)
-    return Table("german_contrasts", title, shown, "system", _NUMBER, intervals=False, digits=3, bars="")
+    return Table("german_contrasts", title, shown, "system", _NUMBER, intervals=False, bars="")
 
 
 def _constraints(wide: pd.DataFrame) -> pd.DataFrame:
@@ -151,7 +151,7 @@ def _over_templates(
     keys = ["system", *_NUMBER]
     found = pd.DataFrame(ends, columns=[*keys, "ci_low", "ci_high", "reliable"])
     sources = rows[["system", "source"]].drop_duplicates()
-    return shown.merge(found, how="left", on=keys).merge(sources, on="system").assign(usable=False)
+    return shown.merge(found, how="left", on=keys).merge(sources, on="system").assign(usable=False, digits=3)
 
 
 def cells(rows: pd.DataFrame) -> list[Block]:

@@ -48,9 +48,7 @@ CONDITIONS: Mapping[int, tuple[str, Mapping[tuple[str, str], Sequence[str]]]] = 
     }),
 }  # fmt: skip
 """Number of a figure -> its title, and (panel, condition) -> the paradigms whose mean it is."""
-WHAT_PREDICTS = (
-    "Accuracy by properties of the acceptable sentence, and by how far the two are apart (Figure 2)."
-)
+WHAT_PREDICTS = "Accuracy by properties of the good sentence, and by how far the two are apart (Figure 2)."
 GROWTH = "Gain in accuracy per doubling of the training, by the numbers of revisions, beside published ones (Figure 5)."
 
 

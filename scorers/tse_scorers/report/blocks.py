@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -14,6 +15,8 @@ from .numbers import MISSING, UNLIKE, UNRELIABLE, count, interval, number, plain
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
     from rich.console import Group
+
+    from ..suites.base import Text
 
 
 class Cell(NamedTuple):
@@ -42,14 +45,12 @@ class Table:
         rows: the column of the row headers.
         columns: the columns of the headings, upper one first.
         note: a remark below it.
-        digits: decimals of all its scores; None for those of each measure.
         intervals: whether cells have their intervals in words (else they are on hover).
         folded: shown only when the reader opens it.
         bars: what the page draws below each score: its interval on a line from 0 to 1, or a bar of its length.
         words: a second line of headings.
         systems: ours, best first, for their colours; those of the scores if empty.
-        is_share: whether scores are proportions (else surprisals, slopes).
-        below: a heading above published rows.
+        heads: headings above our rows and above published ones, where there are both.
         examples: an item for the row headers that have one.
     """
 
@@ -59,14 +60,12 @@ class Table:
     rows: str = "label"
     columns: Sequence[str] = ("system",)
     note: str = ""
-    digits: int | None = None
     intervals: bool = True
     folded: bool = False
     bars: Literal["interval", "share", ""] = "interval"
     words: Mapping[str, str] = field(default_factory=dict)
     systems: Sequence[str] = ()
-    is_share: bool = True
-    below: str = ""
+    heads: tuple[str, str] = ("", "")
     examples: Mapping[str, "Split"] = field(default_factory=dict)
 
     @property
@@ -84,7 +83,7 @@ class Table:
     def body(self) -> Iterator[tuple[str, bool, int | None, list[Cell | None]]]:
         """Yield each row of the page: its header, whether it is published, its hue, its cells."""
         hues, cells = self.hues, []
-        for (row, text, signs, ends), is_best in zip(self._printed(), self.marks(), strict=True):
+        for (row, text, signs, ends), is_best in zip(self._printed, self.marks, strict=True):
             low, high = (row["ci_low"], row["ci_high"]) if ends else (row["score"], row["score"])
             places = {"l": low, "x": row["score"], "h": high, "c": row.get("chance")}
             percents = {of: 100 * min(max(float(at), 0.0), 1.0) for of, at in places.items() if pd.notna(at)}
@@ -96,18 +95,16 @@ class Table:
             shown = [cell if isinstance(cell, Cell) else None for cell in of]
             yield str(label), bool(published[label]), hues.get(str(label)), shown
 
-    def _printed(self) -> Iterator[tuple[dict[Hashable, Any], str, str, str]]:
-        """Yield each row, and how its score is printed, with signs of doubt after it, and its interval without them."""
+    @cached_property
+    def _printed(self) -> list[tuple[dict[Hashable, Any], str, str, str]]:
+        """Each row, and how its score is printed, with signs of doubt after it, and its interval without them."""
+        found = []
         for row in self.scores.to_dict("records"):
-            digits = int(row.get("digits", 2)) if self.digits is None else self.digits
+            digits = int(row.get("digits", 2))
             ends = interval(row, digits)
             signs = UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
-            yield (
-                row,
-                (number if self.is_share else plain)(row["score"], digits),
-                signs,
-                ends.rstrip(UNRELIABLE),
-            )
+            found.append((row, number(row["score"], digits), signs, ends.rstrip(UNRELIABLE)))
+        return found
 
     def pivot(self, values: "pd.Series[Any] | str") -> pd.DataFrame:
         """Spread a column (or one value per row) into the table, rows and columns in the order of the scores."""
@@ -121,17 +118,15 @@ class Table:
     def text(self) -> pd.DataFrame:
         """Return the cells as they are printed."""
         shown = []
-        for _, text, signs, ends in self._printed():
+        for _, text, signs, ends in self._printed:
             doubt = UNRELIABLE * signs.startswith(UNRELIABLE)  # after the interval, where there is one
-            shown.append(
-                f"{text}{signs.removeprefix(doubt)} {ends}{doubt}"
-                if self.intervals and ends
-                else text + signs
-            )
+            whole = f"{text}{signs.removeprefix(doubt)} {ends}{doubt}"
+            shown.append(whole if self.intervals and ends else text + signs)
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
+    @cached_property
     def marks(self) -> "pd.Series[bool]":
-        """Mark in each place (row, measure) the system that lies above each other one, (scores,).
+        """In each place (row, measure), whether a system lies above each other one, (scores,).
 
         What a place is told by is adjusted for all pairs of systems in all rows of its column (`statistics.printed`).
         Scores that are printed alike are marked alike; what is not `usable` is not among them.
@@ -139,7 +134,7 @@ class Table:
         marks = pd.Series(False, self.scores.index)
         if "usable" not in self.scores:
             return marks
-        scores = self.scores.assign(text=[text for _, text, *_ in self._printed()])
+        scores = self.scores.assign(text=[text for _, text, *_ in self._printed])
         scores = scores.drop_duplicates([self.rows, *self.columns], keep="last")
         is_ours = scores["source"].eq("run") & scores["usable"].astype(bool) & scores["score"].notna()
         column = [key for key in ("data", "measure") if key in scores]
@@ -156,7 +151,7 @@ class Table:
 
     def latex(self) -> str:
         """Return a LaTeX table with booktabs rules, across both columns of a paper, the best of each row in bold."""
-        bold = self.pivot(self.marks()).map(lambda is_best: "font-weight:bold" * (is_best is True))
+        bold = self.pivot(self.marks).map(lambda is_best: "font-weight:bold" * (is_best is True))
         return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
 
     def rich(self) -> "Group":
@@ -210,7 +205,6 @@ class Plot:
         span: the ends of the scale of colours of `heat`.
         folded: shown only when the reader opens it.
         ticks: place -> label on the horizontal axis; None for those of matplotlib.
-        systems: ours, best first, for their colours; those of the points if empty.
     """
 
     name: str
@@ -224,7 +218,6 @@ class Plot:
     span: tuple[float, float] = (0.0, 1.0)
     folded: bool = False
     ticks: Mapping[float, str] | None = None
-    systems: Sequence[str] = ()
 
 
 Split = tuple[str, str, str, str]
@@ -251,21 +244,17 @@ class Example:
 
 @dataclass(frozen=True)
 class Section:
-    """What is shown of one suite on one data set: what it asks, and blocks under headings.
+    """What is shown of one suite on one data set: what it asks (`text`), and blocks under headings (`parts`).
 
-    `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
-    two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
-    that it follows.
+    `name` is of its anchors and files, `title` the data, `basis` says what its scores are over.
     """
 
     name: str
     title: str
-    question: str = ""
-    lede: str = ""
-    terms: Mapping[str, str] = field(default_factory=dict)
-    parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
-    source: str = ""
-    example: Example | None = None
+    text: "Text"
+    basis: str
+    parts: Mapping[str, Sequence[Block]]
+    example: Example | None
 
 
 def latex(text: str) -> str:

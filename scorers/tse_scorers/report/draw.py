@@ -26,9 +26,9 @@ STYLE: dict[Any, Any] = {
     "axes.spines.left": False, "axes.grid": True, "grid.color": RULE, "grid.linewidth": 0.7, "axes.edgecolor": RULE,
     "axes.axisbelow": True, "axes.titlesize": "medium", "axes.titleweight": "bold", "axes.titlelocation": "left",
     "axes.titlecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK, "xtick.major.size": 0, "ytick.major.size": 0, "legend.frameon": False,
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "svg.fonttype": "none",
-    "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9,
+    "ytick.labelcolor": INK, "xtick.major.size": 0, "xtick.minor.size": 0, "ytick.major.size": 0,
+    "legend.frameon": False, "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
+    "svg.fonttype": "none", "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9,
 }  # fmt: skip
 MOST_PANELS = 12
 """More panels are left out of a figure; its table has all numbers."""
@@ -50,26 +50,22 @@ def style(font_size: float = 9, family: str = "") -> Iterator[None]:
         yield
 
 
-def draw(plot: Plot, width: float = 7.2, font_size: float = 9, family: str = "") -> "Figure":
-    """Draw a plot, one panel per value of `panel`, so many inches wide."""
-    with style(font_size, family):
-        return _drawn(plot, width, font_size / 9)
+def draw(plot: Plot, width: float = 7.2) -> "Figure":
+    """Draw a plot, one panel per value of `panel`, so many inches wide, inside `style`.
 
-
-def _drawn(plot: Plot, width: float, size: float) -> "Figure":
-    """Draw a plot; places are in inches, and so many times as large as for text of 9 points where they are of text.
-
-    Matplotlib's own layouts measure all texts, which takes longer than drawing them.
+    Its height is estimated from its rows, panels and lines of text (`line`, in inches).
     """
+    from matplotlib import rcParams
     from matplotlib.figure import Figure
 
+    size = rcParams["font.size"] / 9
     points = plot.points if "panel" in plot.points else plot.points.assign(panel="")
     points = points[points["panel"].isin(points["panel"].unique()[:MOST_PANELS])]
     panels = {str(name): panel for name, panel in points.groupby("panel", sort=False)}
     has_series = plot.kind == "dots" and "series" in points
     n_rows, n_series = points["label"].nunique(), points["series"].nunique() if has_series else 1
     ours = points[points["source"] == "run"] if "source" in points else points
-    systems = plot.systems or ours["series" if has_series else "label"].unique()
+    systems = ours["series" if has_series else "label"].unique()
     colours = dict(zip(systems, HUES, strict=False))
     longest = points.astype(str).apply(lambda of: of.str.len().max()).clip(upper=LONGEST_NAME)
     paint, least, height = {  # the least width of a panel, and its height
@@ -77,41 +73,31 @@ def _drawn(plot: Plot, width: float, size: float) -> "Figure":
         "lines": (_lines, 1.9, 1.1 if len(panels) > 2 else 2.2),
         "heat": (_heat, 3.0, 0.24 * n_rows),
     }[plot.kind]
-    left = size * (0.5 if plot.kind == "lines" else 0.2 + 0.068 * longest["label"])
+    line, left = 0.17 * size, size * (0.5 if plot.kind == "lines" else 0.2 + 0.068 * longest["label"])
     across = min(len(panels), max(1, int((width - left) // least)))
     down = -(-len(panels) // across)
-    room = (width - left - 0.1) / across
-    titles = [fill(name(title), max(int(11.5 * room / size), 12)) for title in panels]
-    title = size * (0.08 + 0.15 * max(text.count("\n") + bool(text) for text in titles))
-    labels = size * 0.09 * longest.get("x", 0) if plot.kind == "heat" else 0.32 if plot.ticks else 0.2 * size
+    titles = [fill(name(title), max(int(11 * (width - left) / across / size), 12)) for title in panels]
     entries = [name(label) for label in systems if label in colours] if plot.kind != "heat" else []
     columns = max(1, int(width // (size * (0.5 + 0.075 * max(map(len, entries), default=0)))))
-    legend = size * (0.1 + 0.18 * -(-len(entries) // columns)) if len(entries) > 1 else 0.0
-    shares_x = plot.kind == "dots" or (
-        plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
-    )
-    gap, below = title + (0.08 if shares_x else labels), labels + 0.22 * size * bool(plot.x)
-    tall = legend + title + down * height + (down - 1) * gap + below
-    figure = Figure(figsize=(width, tall))
-    places = {
-        "left": left / width, "right": 1 - 0.1 / width, "bottom": below / tall, "top": 1 - (legend + title) / tall,
-        "wspace": 0.16 / (room - 0.16), "hspace": gap / height,
-    }  # fmt: skip
+    n_lines = max(text.count("\n") + bool(text) for text in titles) + (2.2 if plot.ticks else 1.2)
+    labels = line / 2 * longest.get("x", 0) if plot.kind == "heat" else 0.0
+    tall = down * (height + line * n_lines + labels) + line * (2 + -(-len(entries) // columns))
+    has_one_x = plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
+    figure = Figure(figsize=(width, tall), layout="constrained")
     grid = figure.subplots(
-        down, across, squeeze=False, sharey=True, sharex=shares_x, gridspec_kw=places
+        down, across, squeeze=False, sharey=True, sharex=plot.kind == "dots" or has_one_x
     ).ravel()
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     for axes, text, panel in zip(grid, titles, panels.values(), strict=False):
         paint(axes, panel, plot, colours)
-        axes.set_title(text, y=1.0)
-    figure.supxlabel(plot.x, y=0.02 / tall, va="bottom", fontsize="medium")
-    if plot.kind == "lines":
-        figure.supylabel(plot.y, x=0.02 / width, ha="left", fontsize="medium")
+        axes.set_title(text)
+    figure.supxlabel(plot.x, fontsize="medium")
+    figure.supylabel(plot.y if plot.kind == "lines" else "", fontsize="medium")
     drawn = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in grid)
     handles = {label: handle for of_axes in drawn for handle, label in of_axes}
     if len(handles) > 1:
-        figure.legend(handles.values(), handles, loc="upper left", ncols=columns, borderaxespad=0)
+        figure.legend(handles.values(), handles, loc="outside upper left", ncols=columns, borderaxespad=0)
     return figure
 
 
@@ -144,22 +130,14 @@ def _dots(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, 
     """Draw a row per label, and in it a mark per series, whose shape tells it apart, too."""
     rows = {label: place for place, label in enumerate(plot.points["label"].unique())}
     order = list(plot.points["series"].unique()) if "series" in points else [""]
+    step = min(0.26, 0.75 / len(order))
     for label, of in points.groupby(points["series"] if "series" in points else lambda _: "", sort=False):
-        step = min(0.26, 0.75 / len(order))
         place = of["label"].map(rows) + step * (order.index(label) - (len(order) - 1) / 2)
         marker = MARKERS[list(colours).index(label)] if label in colours else "o"
         colour = colours.get(str(label), GREY if "series" in points else HUES[0])
         look: dict[str, Any] = {"color": colour, "markersize": 4}
-        y, unsure = of["y"].astype(float), _is_unsure(of)
-        axes.errorbar(
-            y,
-            place,
-            xerr=np.nan_to_num(_ends(of)),
-            fmt=marker,
-            elinewidth=1.4,
-            label=name(label) or None,
-            **look,
-        )
+        y, unsure, arms = of["y"].astype(float), _is_unsure(of), np.nan_to_num(_ends(of))
+        axes.errorbar(y, place, xerr=arms, fmt=marker, elinewidth=1.4, label=name(label) or None, **look)
         if unsure.any():
             axes.plot(y[unsure], place[unsure], marker, markerfacecolor="white", zorder=3, **look)
     axes.set_yticks(list(rows.values()), [name(label) for label in rows])
@@ -189,16 +167,10 @@ def _lines(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str,
             axes.plot(x[unsure], y[unsure], "o", markerfacecolor="white", **look)
         if is_marked and len(colours) <= MOST_BANDS:
             below, above = _ends(of)
-            has = np.isfinite(below) & ~unsure
-            band = np.concatenate([y - below, (y + above)[::-1]])[np.concatenate([has, has[::-1]])]
-            if has.any():  # ten times as fast as `fill_between`
-                axes.fill(
-                    np.concatenate([x[has], x[has][::-1]]),
-                    band,
-                    color=colours[label],
-                    alpha=0.15,
-                    linewidth=0,
-                )
+            shown = np.isfinite(below) & ~unsure
+            axes.fill_between(
+                x, y - below, y + above, where=shown, color=colours[label], alpha=0.15, linewidth=0
+            )
     _guessing(axes.axhline, plot)
     if plot.log:
         axes.set_xscale("symlog" if (points["x"] <= 0).any() else "log")
@@ -214,7 +186,7 @@ def _heat(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, 
     (low, high), (n_rows, n_columns) = plot.span, wide.shape
     for (row, column), value in np.ndenumerate(wide.to_numpy()):
         shade = "w" if abs(value - (low + high) / 2) > 0.35 * (high - low) else "k"
-        axes.text(column, row, number(value), ha="center", va="center", fontsize=7, color=shade)
+        axes.text(column, row, number(value), ha="center", va="center", size=7, color=shade, clip_on=True)
     axes.set_xticks(range(n_columns), [name(label) for label in wide.columns], rotation=90)
     axes.set_yticks(range(n_rows), [name(label) for label in wide.index])
     axes.grid(visible=False)

@@ -8,20 +8,21 @@ import numpy as np
 import pandas as pd
 
 from ..results import Results
-from ..runs.comparable import listed, notices
-from ..statistics import MIN_RELIABLE_UNITS, enough_units
+from ..runs.comparable import all_notices, listed
+from ..statistics import enough_units
 from ..statistics.printed import is_above
 from ..suites import find_suite
 from ..suites.base import ALL, Measure
 from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
-from .scores import best_first, headlines, last_revisions, tidy
+from .scores import best_first, headlines, last_revisions, main_level, tidy
 
 INTERVALS = (
     ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
 )
-FEW = "* Too few different words or items to rely on the interval."
-BOLD = "Bold: above all other models at the 5 % level, adjusted for all comparisons in its column."
+BOLD = "Bold: above all other models by more than chance explains (5 % over all comparisons of its column)."
+MOST_LOWEST = 2
+"""Systems whose lowest group is named."""
 
 
 def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
@@ -33,34 +34,27 @@ def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
     ours = lines[lines["source"] == "run"]
     if ours.empty:
         return ["There is no score over everything; the parts below have what was scored.", *notices]
-    of_data = list(
-        rows[rows["source"].eq("run") & rows["data"].isin(ours["data"])].groupby("data", sort=False)
-    )
-    is_single = len(of_data) < 2
-    answers: list[Block] = [text for data, of in of_data for text in answer(of, "" if is_single else data)]
-    shown = lines if is_single else ours
-    return [*answers, *notices, standing(shown)]
+    is_single = ours["data"].nunique() < 2
+    of_data = rows[rows["source"].eq("run") & rows["data"].isin(ours["data"])].groupby("data", sort=False)
+    answers = [text for data, of in of_data for text in answer(of, "" if is_single else str(data))]
+    return [*answers, *notices, standing(lines if is_single else ours)]
 
 
 def first_screen(results: Results) -> list[str | Table]:
     """Return what the terminal prints of results: the first screen of the page, and what intervals are over."""
     every = tidy(results)
-    rows = last_revisions(every)
+    rows = best_first(last_revisions(every))
     lines = headlines(rows)
-    blocks: list[str | Table] = []
-    for block in summary(best_first(rows)):
-        if isinstance(block, Table) and rows["data"].nunique() == 1:
-            block = replace(block, title=str(rows["data"].iloc[0]))
-        blocks += [block] if isinstance(block, str | Table) else []
-    said = list(remarks(lines))
+    said, n_data = [*remarks(lines)], rows["data"].nunique()
     for data, of in lines.groupby("data", sort=False):
-        start = f"{data}: " if rows["data"].nunique() > 1 else ""
-        said += [start + sentence for sentence in basis(of)]
-    for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
-        said += notices(results.of(suite, config))
+        said += [f"{data}: {sentence}" if n_data > 1 else sentence for sentence in basis(of)]
+    said += all_notices(results)
     if len(rows) < len(every):
         said.append("Only the last revision of each long series is shown here; the report has the curves.")
-    return [*blocks, *dict.fromkeys(said)]
+    *answers, table = summary(rows)
+    if isinstance(table, Table) and n_data == 1:
+        table = replace(table, title=str(rows["data"].iloc[0]))
+    return [block for block in (*answers, table, *dict.fromkeys(said)) if isinstance(block, str | Table)]
 
 
 def standing(lines: pd.DataFrame) -> Table:
@@ -69,50 +63,48 @@ def standing(lines: pd.DataFrame) -> Table:
     places = [pd.factorize(lines[column])[0] for column in ("system", "data")]
     shown = lines.iloc[np.lexsort([~leads, places[1], places[0], is_theirs])]  # the last one counts most
     is_single, is_part = lines["data"].nunique() == 1, bool(lines["part"].eq(True).any())
-    columns = ("measure",) if is_single else ("data", "measure")
     words = {label: measure.words for measure, label, _ in _by_measure(shown)} if is_single else {}
-    has_room = lines.groupby("data")["measure"].nunique().sum() <= 3
+    here = "a part of the data" if is_part else "everything"
     below = "Published, on all of the data: not comparable" if is_part else "Published, on the same data"
-    title = f"Scores over {'a part of the data' if is_part else 'everything'}."
-    look: dict[str, Any] = {"intervals": has_room, "words": words, "below": below}
-    return noted(Table("headlines", title, shown, "system", columns, **look))
+    return noted(Table(
+        "headlines", f"Scores over {here}.", shown, "system", ("measure",) if is_single else ("data", "measure"),
+        intervals=lines.groupby("data")["measure"].nunique().sum() <= 3, words=words,
+        heads=(f"Run here, on {here.replace('everything', 'all of the data')}", below),
+    ))  # fmt: skip
 
 
 def noted(table: Table) -> Table:
     """Return a table of scores with what its marks mean, of those that it has, below it."""
-    ours = table.scores[table.scores["source"] == "run"]
-    has_few = bool((ours["reliable"].eq(False) & ours["ci_low"].notna()).any())
-    marks = [*of_lemmas(ours[ours["level"] == ALL]), *[FEW] * has_few, *[BOLD] * bool(table.marks().any())]
     where = "Brackets and line" if table.intervals else "Line, and on hover its numbers"
+    marks = [*remarks(table.scores), *[BOLD] * bool(table.marks.any())]
     return replace(table, note=" ".join([where + INTERVALS, *marks]))
 
 
 def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
-    """Say who leads in a data set's leading measure and what it lies above; where it is lowest and what is measured.
+    """Say who leads in a data set's leading measure and what it lies above; what is measured, and where it is lowest.
 
     `rows` are those of our systems on one data set; `data` is its name, where the sentence has to say it.
     """
     lines = headlines(rows)
     lines = lines[lines["leads"].astype(bool)].drop_duplicates("system", keep="last")
-    usable = lines[lines["usable"].astype(bool) & lines["score"].notna()]
-    ranked = usable.sort_values("score", ascending=False, kind="stable")
-    if usable.empty:
+    ranked = lines[lines["usable"].astype(bool) & lines["score"].notna()]
+    ranked = ranked.sort_values("score", ascending=False, kind="stable")
+    if ranked.empty:
         text = _no_answer(lines)
-    elif lines["model"].nunique() == 1 and len(lines) > 1:
-        text, first = _of_series(lines.iloc[0], lines.iloc[-1]), lines.iloc[-1]
+        return [f"{data}: {text}" if data else text[:1].upper() + text[1:]]
+    if lines["model"].nunique() == 1 and len(lines) > 1:
+        text, ranked = _of_series(lines.iloc[0], lines.iloc[-1]), lines.tail(1)
     else:
         first, others = ranked.iloc[0], ranked.iloc[1:]
-        of_all = f" of the {len(lines)} models run here" * bool(len(others))
+        of_all = f" of the {len(lines)} models run here," if len(others) else ""
         reaches = "has the highest" if of_all else "reaches"
-        score = f"{first['measure']}{of_all}{',' * bool(of_all)} {with_interval(first, int(first['digits']))}"
+        score = f"{first['measure']}{of_all} {with_interval(first, int(first['digits']))}"
         text = f"{first['system']} {reaches} {score}{_above(first, others)}."
-    if usable.empty:
-        return [f"{data}: {text}" if data else text[:1].upper() + text[1:]]
-    lowest, words = _lowest(rows, first["system"]), find_suite(first["suite"]).leading().words
-    if data:  # their sections say what a measure is
-        return [" ".join(filter(None, [f"{data}: {text}", lowest]))]
-    more = [lowest, f"{first['measure']}: {words}." if words else ""]
-    return [text, *filter(None, [" ".join(filter(None, more))])]
+    if data:  # its section says more
+        return [f"{data}: {text}"]
+    lowest = _lowest(rows, list(ranked["system"][:MOST_LOWEST]))
+    measure = find_suite(rows["suite"].iloc[0]).leading()
+    return [text, *filter(None, [f"{measure.label}: {measure.words}." if measure.words else "", lowest])]
 
 
 def _above(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
@@ -133,18 +125,15 @@ def _above(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
     return text + (f"; chance may explain its distance from {' and '.join(near)}" if near else "")
 
 
-def _lowest(rows: pd.DataFrame, system: str) -> str:
-    """Name the group of the leading measure in which a system has its lowest score."""
-    level = find_suite(rows["suite"].iloc[0]).leading().main_level
-    level = level or next((of for of in rows["level"] if of != ALL), ALL)
-    is_shown = (
-        rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
-    )
-    groups = rows[is_shown & rows["system"].eq(system)]
+def _lowest(rows: pd.DataFrame, systems: Sequence[str]) -> str:
+    """Name the group of the leading measure in which each of some systems has its lowest score."""
+    level, usable = main_level(rows), rows["leads"].eq(True) & rows["usable"].eq(True) & rows["score"].notna()
+    groups = rows[usable & rows["level"].eq(level) & rows["system"].isin(systems)]
     if level == ALL or groups["value"].nunique() < 2:
         return ""
-    row = groups.loc[groups["score"].astype(float).idxmin()]
-    return f"Its lowest score: {row['label']}, {with_interval(row, int(row['digits']))}."
+    lowest = groups.loc[groups.groupby("system", sort=False)["score"].idxmin()].to_dict("records")
+    named = (f"{row['label']} {with_interval(row, int(row['digits']))} ({row['system']})" for row in lowest)
+    return f"Lowest: {'; '.join(named)}."
 
 
 def _of_series(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
@@ -155,16 +144,15 @@ def _of_series(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
 
 
 def _no_answer(lines: pd.DataFrame) -> str:
+    """Say why there is no ranking, of the lines of the leading measure."""
     label = lines["measure"].iloc[0] if len(lines) else "the first measure"
     if len(lines) and lines["tied"].astype(bool).all():
         return f"only ties, so that {label} says nothing: each model finds both texts of every item equally probable."
     if len(lines) > 1 and lines["unlike"].astype(bool).all():
         return f"no ranking: {label} is over other verbs for each model, and there are none that all models have."
-    if lines["score"].isna().all():
-        return f"no score of {label} could be computed."
-    rows = lines.head(3).to_dict("records")
-    scores = (f"{row['system']} {with_interval(row, int(row['digits']))}" for row in rows)
-    return f"too few units for an answer; {label}: {', '.join(scores)}."
+    rows = lines[lines["score"].notna()].head(3).to_dict("records")
+    scores = ", ".join(f"{row['system']} {with_interval(row, int(row['digits']))}" for row in rows)
+    return f"too few units for an answer; {label}: {scores or 'none could be computed'}."
 
 
 def _by_measure(lines: pd.DataFrame) -> Iterator[tuple[Measure, str, pd.DataFrame]]:
@@ -191,11 +179,7 @@ def basis(lines: pd.DataFrame) -> list[str]:
 
 
 def counted(lines: pd.DataFrame) -> str:
-    """Return the number of systems: `3 models`, `12 revisions of org/model`.
-
-    >>> counted(pd.DataFrame({"system": ["a", "b"], "model": ["a", "b"], "source": "run"}))
-    '2 models'
-    """
+    """Return the number of systems: `3 models`, `12 revisions of org/model`; the name of a single one."""
     ours = lines[lines["source"] == "run"]
     n = ours["system"].nunique()
     if n > 1 and ours["model"].nunique() == 1:
@@ -203,31 +187,28 @@ def counted(lines: pd.DataFrame) -> str:
     return ", ".join(map(str, ours["system"].unique())) if n < 2 else count(n, "models")
 
 
-def of_lemmas(lines: pd.DataFrame) -> Iterator[str]:
-    """Say what † marks: scores over other verbs, where vocabularies are unlike, or from another part of the data."""
-    for data, of in lines[lines["source"] == "run"].groupby("data", sort=False):
-        start = f"{data}: " if lines["data"].nunique() > 1 else ""
-        common, other = of[of["score_own_lemmas"].notna()], of[of["other_lemmas"].eq(True)]
+def remarks(lines: pd.DataFrame) -> Iterator[str]:
+    """Say what † and * mark and why an interval is missing: which scores, over what, and why."""
+    ours = lines[lines["source"] == "run"]
+    for data, of in ours.groupby("data", sort=False):
+        start, overall = f"{data}: " if ours["data"].nunique() > 1 else "", of[of["level"] == ALL]
+        common = overall[overall["score_own_lemmas"].notna()]
         if len(common):
             shared = f"the {count(common['n_lemmas'].iloc[0])} verbs that all shown models have"
             yield f"{start}{common['measure'].iloc[0]} is over {shared}."
-        for measure, scores in other.groupby("measure", sort=False):
+        is_other = overall["other_lemmas"].eq(True)
+        for measure, scores in overall[is_other].groupby("measure", sort=False):
             which = "" if len(scores) == of["system"].nunique() else f" of {listed(list(scores['system']))}"
             own = f"each model's own verbs ({ranged(scores['n_lemmas'])})"
             yield f"{start}† {measure}{which} is over {own}, so it is not ranked."
-        if len(apart := of[of["unlike"].eq(True) & ~of["other_lemmas"].eq(True)]):
+        if len(apart := overall[overall["unlike"].eq(True) & ~is_other]):
             names = listed(list(apart["system"].unique()))
             yield f"{start}† From another part of the data than the other scores, so not ranked: {names}."
-
-
-def remarks(lines: pd.DataFrame) -> Iterator[str]:
-    """Say which headline scores do not compare, have an interval over too few units, or none for another reason."""
-    yield from of_lemmas(lines)
-    doubtful = lines[lines["source"].eq("run") & lines["reliable"].eq(False)]
-    for (data, unit), of in doubtful[doubtful["se"].notna()].groupby(["data", "unit"], sort=False):
-        what, fewer = f"{', '.join(of['measure'].unique())} ({data})", f"fewer than {MIN_RELIABLE_UNITS}"
-        yield f"* Do not rely on the intervals of {what}: they are over {fewer} effective units, here {unit}."
-    is_undefined = doubtful["se"].isna() & enough_units(doubtful["n_units_effective"].astype(float))
-    for (data, measure), of in doubtful[is_undefined].groupby(["data", "measure"], sort=False):
-        why = "it is at an end of its scale, or undefined without some unit"
-        yield f"{measure} ({data}) has no interval, because {why}: {', '.join(of['system'].unique())}."
+        doubtful = of[of["reliable"].eq(False)]
+        for unit, few in doubtful[doubtful["se"].notna()].groupby("unit", sort=False):
+            different, measures = str(unit).replace(" x ", " or "), ", ".join(few["measure"].unique())
+            yield f"{start}* Too few different {different} to rely on the interval of {measures}."
+        at_end = doubtful["se"].isna() & enough_units(doubtful["n_units_effective"].astype(float))
+        for measure, none in doubtful[at_end & doubtful["level"].eq(ALL)].groupby("measure", sort=False):
+            why = "it is at an end of its scale, or undefined without some unit"
+            yield f"{start}{measure} has no interval, because {why}: {', '.join(none['system'].unique())}."

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +15,7 @@ import pandas as pd
 from ..io.files import check_folder, printable, write_text
 from ..io.tables import write_table
 from ..results import Results
-from ..runs.comparable import listed, notices
+from ..runs.comparable import all_notices, listed
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import counted, summary
@@ -55,11 +56,7 @@ def report_of(results: Results, missing: Sequence[str] = ()) -> Report:
     every = tidy(results)
     rows = published_of(best_first(last_revisions(every)))
     said = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
-    for suite, config, data in (
-        rows[["suite", "config", "data"]].drop_duplicates().itertuples(index=False, name=None)
-    ):
-        start = f"{data}: " if rows["data"].nunique() > 1 else ""
-        said += [start + notice for notice in notices(results.of(suite, config))]
+    said += all_notices(results)
     sections = sections_of(results, rows, every)
     return Report(counted(rows), summary(rows, said), said, sections, settings(results, set(rows["system"])))
 
@@ -98,8 +95,8 @@ def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
         if block is report.summary[-1] and isinstance(block, Table):  # its caption says what does not compare
             block = replace(block, note=" ".join([block.note, *report.notices]))
         if isinstance(block, Plot):
-            with style():
-                figure = draw(block, width, 8, "STIXGeneral")
+            with style(8, "STIXGeneral"):
+                figure = draw(block, width)
                 figure.savefig(out / f"{block.name}.pdf", metadata={"CreationDate": None})
         elif not isinstance(block, str):
             write_text(out / f"{block.name}.tex", block.latex())
@@ -109,11 +106,8 @@ def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
 def _write_tables(report: Report, out: Path) -> None:
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    tables = [block for block in report.blocks() if isinstance(block, Table)]
-    scores = [table.scores.assign(is_best=table.marks()) for table in tables] or [
-        pd.DataFrame(columns=["score"])
-    ]
-    frame = pd.concat(scores, keys=[table.name for table in tables] or ["none"], names=["table"])
+    tables = {of.name: of.scores.assign(is_best=of.marks) for of in report.blocks() if isinstance(of, Table)}
+    frame = pd.concat(tables or {"none": pd.DataFrame(columns=["score"])}, names=["table"])
     frame = frame.reset_index("table").dropna(axis=1, how="all")
     write_table(frame.reset_index(drop=True), out / "tables.csv")
 
@@ -127,11 +121,11 @@ def svg(plot: Plot) -> str:
     from .draw import INK, RULE, draw, style
 
     drawn = StringIO()
-    with style():  # `savefig` would draw twice
+    with style(), warnings.catch_warnings():  # `savefig` would draw twice
+        warnings.simplefilter("ignore")  # about letters that our font lacks; the reader's has them
         FigureCanvasSVG(draw(plot, PAGE)).print_svg(drawn, metadata={"Date": None})
     text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
-    # A figure has its own style sheet: it cannot see the page's.
-    dark = (
+    dark = (  # a figure cannot see the style sheet of the page
         "<style>text, tspan { font-family: system-ui, sans-serif !important; } "
         f":root {{ --ink: {INK}; --rule: {RULE}; }} "
         "@media (prefers-color-scheme: dark) { :root { --ink: #c3cad1; --rule: #333a41; } }</style>"

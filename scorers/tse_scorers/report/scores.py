@@ -11,7 +11,8 @@ all of them score, from the stored outcomes, and `score_own_lemmas` is EW over a
 lemmas have `other_lemmas` and are `unlike`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -26,8 +27,7 @@ from ..statistics import MIN_RELIABLE_UNITS
 from ..suites import find_suite, suite_names
 from ..suites.base import ALL, Measure, Suite
 
-OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
-"""What tells the rows of one table of results apart."""
+OF_A_SCORE = ["score", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable"]
 LEAST_OF_SERIES = 3
 """Revisions of a model from which on it has a learning curve."""
 MOST_REVISIONS = 20
@@ -60,47 +60,33 @@ def _of_data(results: Results, suite: type[Suite], config: str, rows: pd.DataFra
     rows, of_other_lemmas = over_common_lemmas(records, suite, rows.rename(columns={"measure": "name"}))
     measures = {measure.name: measure for measure in suite.measures}
     of = [measures.get(name) or Measure(name, chance=None, headline=False) for name in rows["name"]]
-    leads = suite.leading().name
     about = pd.DataFrame(
-        {
-            "measure": [measure.label for measure in of],
-            "chance": [np.nan if measure.chance is None else measure.chance for measure in of],
-            "digits": [measure.digits for measure in of],
-            "headline": [bool(measure.headline) and measure.bounded for measure in of],
-            "over_lemmas": [measure.over_lemmas for measure in of],
-        },
-        rows.index,
-    )
-    about["leads"] = rows["name"].eq(leads)
-    about["tied"] = rows["n"].gt(0) & rows["n_ties"].ge(rows["n"])
-    about["tied"] &= rows["score"].isin([0.0]) | rows["score"].eq(about["chance"])
-    is_other = rows["score_own_lemmas"].isna() & (about["leads"] | rows["system"].isin(of_other_lemmas))
-    about["other_lemmas"] = about.pop("over_lemmas") & is_other & bool(of_other_lemmas)
+        [
+            (m.label, np.nan if m.chance is None else m.chance, m.digits, m.headline and m.bounded, m.over_lemmas)
+            for m in of
+        ],
+        rows.index, ["measure", "chance", "digits", "headline", "other_lemmas"],
+    )  # fmt: skip
+    leads, scores = rows["name"].eq(suite.leading().name), rows["score"]
+    is_tied = rows["n"].gt(0) & rows["n_ties"].ge(rows["n"]) & (scores.eq(0) | scores.eq(about["chance"]))
+    is_other = rows["score_own_lemmas"].isna() & (leads | rows["system"].isin(of_other_lemmas))
+    about["other_lemmas"] &= is_other & bool(of_other_lemmas)
     groups = zip(rows["level"], rows["value"], strict=True)
-    called = ["Overall" if group[0] == ALL else suite.group_name(*group) for group in groups]
     unlike = rows["system"].isin(others) | about["other_lemmas"]
     few = rows["reliable"].isna() & rows["n_units_effective"].fillna(rows["n_units"]).lt(MIN_RELIABLE_UNITS)
-    usable = rows["reliable"].ne(False) & ~few & ~about["tied"] & ~unlike
     return rows.assign(
-        source="run", data=suite.title_of(config), label=with_levels(called, list(rows["level"])),
-        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike,
+        source="run", data=suite.title_of(config), leads=leads, tied=is_tied, unlike=unlike,
+        label=["Overall" if group[0] == ALL else suite.group_name(*group) for group in groups],
+        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few),
+        usable=rows["reliable"].ne(False) & ~few & ~is_tied & ~unlike,
         part=rows["system"].map(parts).fillna("").ne(""), **about,
     )  # fmt: skip
 
 
-def with_levels(names: Sequence[str], levels: Sequence[str]) -> list[str]:
-    """Return the names of groups; where groups of several levels share one, with the level in front.
-
-    >>> with_levels(["order", "order", "web"], ["all", "source", "source"])
-    ['order', 'source: order', 'web']
-    """
-    levels_of: dict[str, set[str]] = {}
-    for name, level in zip(names, levels, strict=True):
-        levels_of.setdefault(name, set()).add(level)
-    return [
-        name if level == ALL or len(levels_of[name]) == 1 else f"{level.replace('_', ' ')}: {name}"
-        for name, level in zip(names, levels, strict=True)
-    ]
+def main_level(rows: pd.DataFrame) -> str:
+    """Return the level whose groups a page compares first, of tidy rows of one suite; `all` where there are none."""
+    level = find_suite(rows["suite"].iloc[0]).leading().main_level
+    return level or next((str(of) for of in rows["level"] if of != ALL), ALL)
 
 
 def _scored(record: Record) -> frozenset[tuple[Any, ...]]:
@@ -121,40 +107,25 @@ def over_common_lemmas(
     rows = rows.assign(score_own_lemmas=np.nan)
     if not measure.over_lemmas or len(records) < 2:
         return rows, ()
-    kinds: list[list[str]] = []  # systems with equal lists
     lists = {system: _scored(record) for system, record in records.items()}
-    for system, listed in lists.items():
-        same = next((kind for kind in kinds if lists[kind[0]] == listed), None)
-        (kinds.append([system]) if same is None else same.append(system))
-    if len(kinds) < 2:
+    (most, n_most), *unlike = Counter(lists.values()).most_common()
+    if not unlike:
         return rows, ()
-    most = max(kinds, key=len)
-    others = set(lists) - (set(most) if len(most) > 1 else set())
+    others = {system for system, listed in lists.items() if listed != most or n_most == 1}
     tables = suite.over_common({system: record.read() for system, record in records.items()})
     if not tables:
         return rows, others
-    keys = ["system", "level", "value"]
-    found = pd.DataFrame(
-        {"system": system, **row}
-        for system, of in tables.items()
-        for row in suite.rows(of, records[system].facts["levels"])
-        if row["measure"] == measure.name
-    ).set_index(keys)
+    keys, of_others = ["system", "level", "value"], [of.column for of in suite.measures if of != measure]
+    found = []
+    for system, of in tables.items():
+        alone = {name: table.drop(columns=of_others, errors="ignore") for name, table in of.items()}
+        of_system = suite.rows(alone, records[system].facts["levels"])
+        found += [{"system": system, **row} for row in of_system if row["measure"] == measure.name]
     own = rows[rows["name"] == measure.name]
-    found = found.reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
-    columns = [
-        "score",
-        "se",
-        "ci_low",
-        "ci_high",
-        "unit",
-        "n_units",
-        "n_units_effective",
-        "reliable",
-        "n_lemmas",
-    ]
-    found = found.loc[found["score"].notna(), columns].assign(score_own_lemmas=own["score"], n_ties=np.nan)
-    rows.loc[found.index, list(found)] = found
+    common = pd.DataFrame(found).set_index(keys).reindex(pd.MultiIndex.from_frame(own[keys]))
+    common = common.set_index(own.index).loc[lambda of: of["score"].notna(), [*OF_A_SCORE, "n_lemmas"]]
+    common = common.assign(score_own_lemmas=own["score"], n_ties=np.nan)
+    rows.loc[common.index, list(common)] = common
     return rows, others
 
 
@@ -174,7 +145,7 @@ def paper_of(suite: type[Suite]) -> Any:
 
 
 def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Add published scores of places that a run has: tidy rows with at least `OF_A_PLACE`, `score` and `source`."""
+    """Add published scores of places that a run has: tidy rows, without what is of the place."""
     if published.empty:
         return rows
     keys = ["suite", "measure", "level", "value"]
@@ -207,11 +178,9 @@ def best_first(rows: pd.DataFrame) -> pd.DataFrame:
 def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str]:
     """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
     ours = rows.loc[rows["source"] == "run", "system"].unique()
-    leads = rows.loc[rows["leads"].eq(True), "measure"]
     kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
-    which = f"the {most} of {len(ours)} models with the highest {leads.iloc[0] if len(leads) else 'scores'}"
-    which = which if rows["model"].nunique() > 1 else f"the first {most} of {len(ours)} revisions"
-    return kept, f" Here: {which}." if len(ours) > most else ""
+    kind = "models" if rows["model"].nunique() > 1 else "revisions"
+    return kept, f" Here: the first {most} of {len(ours)} {kind}." if len(ours) > most else ""
 
 
 def places_in_series(revisions: "pd.Series[str]") -> "pd.Series[float]":

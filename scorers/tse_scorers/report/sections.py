@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from ..suites import find_suite
 from ..suites.base import ALL, Measure, Suite
 from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Split, Table
-from .headline import basis
+from .headline import basis, noted
 from .items import items_of
 from .numbers import MISSING, count, number
-from .scores import LEAST_OF_SERIES, MOST_ACROSS, headlines, paper_of, places_in_series
+from .scores import LEAST_OF_SERIES, MOST_ACROSS, headlines, main_level, paper_of, places_in_series
 
 MOST_ITEMS = 20
 ITEM_SYSTEMS = 4
@@ -45,28 +46,24 @@ def _section(
     records = {system: every[system] for system in ours["system"].unique()}
     paper, own = paper_of(suite), {level for record in records.values() for level in record.facts["levels"]}
     lines, n_groups = headlines(rows), rows.groupby("level")["value"].transform("nunique")
-    # A single one is everything.
-    of_groups = rows[(rows["level"].eq(ALL) | n_groups.gt(1)) & ~rows["level"].isin(own)]
+    of_groups = rows[rows["level"].eq(ALL) | n_groups.gt(1)]  # a single one is everything
     shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
     measure = shown[0] if shown else suite.leading()
     items = _items(suite, measure, records)
-    parts: dict[str, Sequence[Block]] = {}
+    parts: dict[str, Sequence[Block]] = {"Over the training": learning_curves(curves, paper, name)}
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(records)
-    parts["Your conditions"] = own_conditions(rows[rows["level"].isin(own)], name)
-    parts |= by_group(of_groups, name) if paper is None else paper.parts(of_groups, records)
-    parts["Over the training"] = learning_curves(curves, paper, name)
+    parts |= by_group(of_groups if paper is None else of_groups[of_groups["level"].isin([ALL, *own])], name)
+    if paper is not None:
+        parts |= paper.parts(of_groups[~of_groups["level"].isin(own)], records)
     parts["Items that models get wrong"] = wrong_items(items, measure, name)
     examples = _examples(items, of_groups)
     named = {
         heading: [_named(block, name, suite, examples) for block in blocks if not _is_empty(block)]
         for heading, blocks in parts.items()
     }
-    terms = {**suite.text.terms, "What the scores are over": " ".join(basis(lines))}
-    return Section(
-        name, data, suite.text.question, suite.text.lede, terms,
-        {of: blocks for of, blocks in named.items() if blocks}, suite.text.source, example(items, list(records)),
-    )  # fmt: skip
+    shown_parts = {heading: blocks for heading, blocks in named.items() if blocks}
+    return Section(name, data, suite.text, " ".join(basis(lines)), shown_parts, example(items, list(records)))
 
 
 def _is_empty(block: Block) -> bool:
@@ -89,32 +86,20 @@ def _named(block: Block, name: str, suite: type[Suite], examples: Mapping[str, S
 
 def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
     """Return a table for each level of groups: with many systems, these down and the groups of a measure across."""
-    rows = rows[rows["headline"].astype(bool)]
+    rows = rows[rows["headline"].astype(bool) & rows["source"].eq("run")]
     found: dict[str, Sequence[Block]] = {}
     for level, of in rows[rows["level"] != ALL].groupby("level", sort=False):
         shown, called = pd.concat([of, rows[rows["level"] == ALL]]), str(level).replace("_", " ")
         is_many = shown["system"].nunique() > MOST_ACROSS
         of_each = shown.groupby("measure", sort=False) if is_many else [("Scores", shown)]
-        look: tuple[str, Sequence[str]] = (
-            ("system", ["label"]) if is_many else ("label", ["measure", "system"])
-        )
+        rows_by, across = ("system", ["label"]) if is_many else ("label", ["measure", "system"])
         found[f"By {called}"] = [
-            Table(f"{name}_{level}_{n}", f"{what} by {called}.", scores, *look, intervals=False)
+            noted(
+                Table(f"{name}_{level}_{n}", f"{what} by {called}.", scores, rows_by, across, intervals=False)
+            )
             for n, (what, scores) in enumerate(of_each)
         ]
     return found
-
-
-def own_conditions(rows: pd.DataFrame, name: str) -> list[Block]:
-    """Return the scores by the values of the user's own columns."""
-    scores = rows[rows["headline"].astype(bool) & rows["source"].eq("run")]
-    scores = scores[scores["system"].isin(scores["system"].unique()[:MOST_ACROSS])]
-    if scores.empty:
-        return []
-    scores = scores.assign(label=scores["level"] + ": " + scores["value"], usable=False)
-    title = "Scores by your own columns; tse compare --by tests the differences."
-    across = ("measure", "system") if scores["measure"].nunique() > 1 else ("system",)
-    return [Table(f"{name}_conditions", title, scores, "label", across, intervals=len(scores) < 40)]
 
 
 def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
@@ -128,8 +113,9 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
     if points.empty:
         return []
     is_all, leads = points["level"] == ALL, points["leads"].astype(bool)
-    overall = points[is_all].assign(panel=points["measure"])
-    groups = points[~is_all & leads].assign(panel=points["group"])
+    overall = points[is_all].sort_values("leads", ascending=False, kind="stable")
+    overall = overall.assign(panel=overall["measure"])
+    groups = points[~is_all & leads & points["level"].eq(main_level(points))].assign(panel=points["group"])
     blocks: list[Block] = []
     for ending, what, of in (("", "Scores", overall), ("_groups", "Groups", groups)):
         title = f"{what} over the revisions, by the number in their names"
@@ -198,8 +184,7 @@ def split_pair(good: str, bad: str) -> Split:
 
 
 def _n_shared(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (word, its) in pairs if word != its), min(len(one), len(other)))
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
 
 
 def wrong_items(items: Mapping[str, pd.DataFrame], measure: Measure, name: str) -> list[Block]:
@@ -232,22 +217,17 @@ def _probability(logprob: float) -> str:
 
 def settings(results: Results, systems: Collection[str]) -> Plain:
     """Return what decided the scores of some systems, what differs between them first."""
-    columns: dict[str, dict[str, str]] = {}
+    columns = {}
     for system, record in zip(results.systems, results.records, strict=True):
-        if system not in systems:
-            continue
-        every = {
-            **record.signature,
-            **record.facts,
-            **record.options,
-            **record.signature.get("model_options", {}),
-        }
-        single = {of: it for of, it in every.items() if it not in (None, [], {}) and not isinstance(it, dict)}
+        about, options = record.signature, record.signature.get("model_options", {})
+        every = {**about, **record.facts, **record.options, **options}
+        every = {of: it for of, it in every.items() if it not in (None, [], {}) and not isinstance(it, dict)}
         texts = {
-            of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in single.items()
+            of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in every.items()
         }
-        title = find_suite(record.signature["suite"]).title_of(record.signature["config"])
-        columns[f"{system} · {title}"] = {of: it[:_LONGEST] for of, it in texts.items()}
+        if system in systems:
+            title = f"{system} · {find_suite(about['suite']).title_of(about['config'])}"
+            columns[title] = {of: text[:_LONGEST] for of, text in texts.items()}
     frame = pd.DataFrame(columns)
     order = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable").index
     return Plain("signature", "Settings; those that differ come first.", frame.loc[order], folded=False)

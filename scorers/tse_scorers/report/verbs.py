@@ -13,7 +13,6 @@ MOST_SYSTEMS = 7
 """The best ones, which have colours."""
 WORST, BEST = 10, 5
 """Verbs of the table of a system."""
-_OURS = {"released", "clean"}
 _RARE = " The list has every word that was seen as a verb, however rarely: to key, to man."
 _TEXT = (
     "The share of contexts in which the right form of a verb is the more probable one. A verb near 1 after one number "
@@ -57,7 +56,7 @@ def parts(records: Mapping[str, Record]) -> list[Block]:
         "Each model's own verbs, from its worst to its best; the area under the first curve is EW over these. With the "
         "rule, a line is at 1 throughout; dashed: guessing."
     )
-    text = _TEXT + _RARE * (records[systems[0]].options.get("lemmas", "released") in _OURS)
+    text = _TEXT + _RARE * (records[systems[0]].options.get("lemmas", "released") in ("released", "clean"))
     plot = Plot("verbs", title, "lines", pd.concat(curves), "% of verbs", "share right")
     return [text, plot, *(_table(*each, place, systems) for place, each in enumerate(verbs.items()))]
 
