@@ -6,7 +6,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.grammar import Slot, inflect, parse_pattern
-from hub.cards import check_dataset
 
 # Pairs, contexts and prefixes of each construction. They follow from the lexicon's sizes (10 and 10 persons,
 # 2 speakers, 9 things, 7, 7 and 5 verb phrases, 4 verbs of liking, 6 and 2 prepositions) and were checked
@@ -135,10 +134,6 @@ def test_patterns():
     with pytest.raises(KeyError, match="unknown"):
         parse_pattern("the <unknown>", {})
     assert inflect("brings|bring joy to people", "plural") == "bring joy to people"
-
-
-def test_card(root):
-    assert check_dataset(root / "datasets" / "agreement_templates") == []
 
 
 def test_loads_from_the_repository_root(root, tmp_path, monkeypatch):

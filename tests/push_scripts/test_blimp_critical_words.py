@@ -5,13 +5,8 @@ import pytest
 
 from build_datasets import main
 from builders.blimp_critical_words import SCHEMA
-from hub.cards import check_dataset
 
 CONFIGS = ("one_prefix", "two_prefix")
-
-
-def test_the_card_tells_the_truth_about_what_is_committed(root):
-    assert check_dataset(root / "datasets" / "blimp_critical_words") == []
 
 
 @pytest.mark.upstream

@@ -16,7 +16,6 @@ from builders.blimp_human_judgments import (
     build,
     read_judgments,
 )
-from hub.cards import check_dataset
 from tse_scorers.io.bundle import metric_modules
 
 PAIR = ["Mitchell's grandfathers are forgotten.", "Mitchell's grandfathers are concurred."]
@@ -154,10 +153,6 @@ def test_committed_accuracy_is_the_published_one(root, golden, tmp_path):
         assert row.n_judgments == n_judgments
 
 
-def test_the_card_tells_the_truth_about_what_is_committed(root):
-    assert check_dataset(root / "datasets" / "blimp_human_judgments", built=["accuracy"]) == []
-
-
 @pytest.fixture(scope="module")
 def built(upstream, tmp_path_factory):
     out = tmp_path_factory.mktemp("built")
@@ -170,13 +165,6 @@ def test_building_gives_the_committed_bytes(built, root):
     path = "accuracy/test.parquet"
     assert (built / path).read_bytes() == (root / "datasets" / "blimp_human_judgments" / path).read_bytes()
     assert pq.read_schema(built / path) == ACCURACY
-
-
-@pytest.mark.upstream
-def test_the_card_tells_the_truth_about_what_is_built(built, root):
-    card = (root / "datasets" / "blimp_human_judgments" / "README.md").read_bytes()
-    (built / "README.md").write_bytes(card)
-    assert check_dataset(built) == []
 
 
 @pytest.mark.upstream

@@ -9,7 +9,6 @@ from scipy.stats import pearsonr
 
 from build_datasets import main
 from builders.published_results import build, read
-from hub.cards import check_dataset
 
 
 @pytest.fixture(scope="module")
@@ -141,10 +140,6 @@ def test_the_committed_file_is_what_the_builder_writes(root, tmp_path):
         assert built.read_bytes() == committed.read_bytes()
     else:
         assert pq.read_table(built).equals(pq.read_table(committed))
-
-
-def test_card(root):
-    assert check_dataset(root / "datasets" / "published_results") == []
 
 
 # Overall means as printed in the corners of Tables 1 and 6 to 28 of Rochereau et al. (2020).
