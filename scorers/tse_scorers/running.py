@@ -1,10 +1,13 @@
 """`run`: what `tse run` does, from Python."""
 
 from collections.abc import Sequence
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .engine.progress import bars
+from .io.suggestions import unknown_name
 from .models.options import ModelOptions
 from .models.scorer import Scorer
 from .results import Results
@@ -68,6 +71,11 @@ def run(
     if suite is not None and data is not None:
         raise ValueError("Both suite and data are given. Give the data to the suite: MinimalPairs(data=...).")
     suites = list(suite) if isinstance(suite, Sequence) else [suite or suite_of(data)(data=data)]
+    known = [*signature(run).parameters, *(option.name for option in fields(ModelOptions))]
+    if unknown := [name for name in model_options if name not in known]:
+        raise TypeError(
+            f"{unknown_name('option', unknown[0], known)} Options of a suite stand in it: Agreement(limit=100)."
+        )
     options = ModelOptions.of(model_options)
     if options.given and len(names) == len(given):
         raise ValueError(f"{options.given[0]} has no effect on a scorer. Give it to load_scorer instead.")

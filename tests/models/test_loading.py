@@ -211,6 +211,8 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
         load_scorer("tiny-causal", tokenizer=scorer.tokenizer)
     with pytest.raises(ValueError, match=r"dtype has no effect on a scorer.*load_scorer"):
         tse_scorers.run(scorer, out=tmp_path, dtype="float64")
+    with pytest.raises(TypeError, match=r"option 'outt'.* Did you mean out\?"):
+        tse_scorers.run("tiny-causal", outt=tmp_path)
     with pytest.raises(ValueError, match=r"dtype is torch\.float64; expected auto or float32"):
         load_scorer("tiny-causal", dtype=torch.float64)
     assert load_scorer("tiny-causal", batch_tokens=np.int64(64), dtype=None).batch_tokens == 64

@@ -71,6 +71,21 @@ def test_without_start_token_the_first_token_is_left_out_and_the_signature_says_
         without_start_token(bos=True)
 
 
+def test_an_ordinary_word_is_no_start_token_and_an_end_token_beyond_the_vocabulary_is_refused():
+    """As with dbmdz/german-gpt2, whose configuration and tokenizer were made for other vocabularies."""
+    model, tokenizer = tiny_model("causal", "gpt2")
+    model, plain = copy.deepcopy(model), copy.deepcopy(tokenizer)
+    plain.bos_token = None
+    model.config.bos_token_id = tokenizer("author")["input_ids"][0]
+    assert CausalScorer(model, plain, name="odd").signature["first_token"] == "unscored"
+    beyond = copy.deepcopy(tokenizer)
+    beyond.add_special_tokens({"bos_token": "<beyond>", "eos_token": "<beyond>"})
+    with pytest.raises(ValueError, match=r"token 405 .*has 405 tokens"):
+        CausalScorer(model, beyond, name="odd").sentence_logprobs(LAUGHS)
+    without = CausalScorer(model, beyond, name="odd", start_token="none")
+    assert np.isfinite(without.sentence_logprobs(LAUGHS)).all()
+
+
 def test_start_token_of_the_configuration_serves_where_the_tokenizer_names_none():
     """As with Qwen: the tokenizer has no start token, the configuration does."""
     model, tokenizer = tiny_model("causal", "gpt2")

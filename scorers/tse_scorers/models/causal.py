@@ -92,11 +92,15 @@ class CausalScorer(PretrainedScorer):
             self.signature["start_token"] = self.start_token_text
 
     def _start_token_of_the_model(self) -> int | None:
-        """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
-        config = self.model.config.get_text_config()
+        """Return the id of the tokenizer's start token, else of the one that the model's configuration names.
+
+        An id that is an ordinary word of the tokenizer (dbmdz/german-gpt2 names one) is none.
+        """
+        if self.tokenizer.bos_token_id is not None:
+            return int(self.tokenizer.bos_token_id)
+        config, special = self.model.config.get_text_config(), self.tokenizer.added_tokens_decoder
         named = (getattr(config, name, None) for name in ("bos_token_id", "decoder_start_token_id"))
-        ids = (i for i in named if isinstance(i, int) and 0 <= i < config.vocab_size)
-        return next(ids, None) if self.tokenizer.bos_token_id is None else int(self.tokenizer.bos_token_id)
+        return next((i for i in named if i in special), None)
 
     def _chosen_start_token(self, token: str | None) -> int | None:
         """Return the id that opens a text: of the token that was asked for, else as this module says; None for none."""
