@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from .io.files import printable
+from .io.files import one_line, printable
 from .report.blocks import Plot
 from .report.draw import draw
 from .report.headline import remarks, standing
@@ -132,7 +132,7 @@ def surprisals(model: str, sentences: Sequence[str]) -> pd.DataFrame:
 def shown(frame: pd.DataFrame) -> gr.Dataframe:
     """Return a table whose texts are nothing but text."""
     kinds: list[Any] = ["number" if c in frame.select_dtypes("number") else "str" for c in frame]
-    frame = frame.assign(**frame.select_dtypes(exclude="number").astype(str).map(printable)).round(3)
+    frame = frame.assign(**frame.select_dtypes(exclude="number").astype(str).map(one_line)).round(3)
     return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True, wrap=True)
 
 

@@ -160,6 +160,15 @@ def printable(text: str) -> str:
     return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def one_line(text: object) -> str:
+    r"""Return the name of a model or group as people read it: printable, and on one line.
+
+    >>> one_line("gpt2\nlarge\t2")
+    'gpt2 large 2'
+    """
+    return " ".join(printable(str(text)).split())
+
+
 def slug(name: str) -> str:
     """Return a model's name as part of a file name: at most 100 ASCII letters, digits, dots, dashes, underscores.
 

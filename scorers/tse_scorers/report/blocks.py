@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
-from ..io.files import printable
+from ..io.files import one_line, printable
 from ..statistics.printed import is_above
 from .numbers import MISSING, UNLIKE, UNRELIABLE, count, interval, number, plain, with_interval
 
@@ -177,7 +177,7 @@ class Plain:
 
     def styler(self, escape: Literal["html", "latex"] = "html") -> "Styler":
         """Return the table; `escape` is what its cells and headings are escaped for."""
-        return _styler(self.frame.map(lambda cell: _flat(cell) if isinstance(cell, str) else cell), escape)
+        return _styler(self.frame.map(lambda cell: one_line(cell) if isinstance(cell, str) else cell), escape)
 
     def latex(self) -> str:
         """Return it as LaTeX."""
@@ -259,18 +259,13 @@ class Section:
 
 def latex(text: str) -> str:
     """Escape a caption as pandas does a cell."""
-    lines = pd.DataFrame([_flat(text)]).style.format(escape="latex").hide(axis=1).hide().to_latex()
+    lines = pd.DataFrame([one_line(text)]).style.format(escape="latex").hide(axis=1).hide().to_latex()
     return lines.split("\n")[1].removesuffix(r" \\")
-
-
-def _flat(text: object) -> str:
-    """Return a name on one line, without characters that control a terminal or reorder text."""
-    return " ".join(printable(str(text)).split())
 
 
 def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
     shown = frame.style.format(escape=escape, precision=2, thousands=",", na_rep=MISSING).hide(names=True)
-    return shown.format_index(_flat, escape=escape).format_index(_flat, escape=escape, axis=1)
+    return shown.format_index(one_line, escape=escape).format_index(one_line, escape=escape, axis=1)
 
 
 _SIGNS = str.maketrans({
@@ -298,10 +293,10 @@ def _rich(title: str, frame: pd.DataFrame) -> "Group":
     for name, values in frame.items():
         is_number = values.astype(str).str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all()
         justify: Literal["left", "right"] = "right" if is_number else "left"
-        shown.add_column(Text(printable(str(name))), justify=justify, overflow="fold")
+        shown.add_column(Text(one_line(name)), justify=justify, overflow="fold")
     for row in frame.itertuples(index=False):
         cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
-        shown.add_row(*(Text(printable(cell)) for cell in cells))  # no markup in names
+        shown.add_row(*(Text(one_line(cell)) for cell in cells))  # no markup in names
     return Group(Text(printable(title), "italic"), shown)  # the title may be wider than the table
 
 

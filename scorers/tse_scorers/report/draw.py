@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..io.files import printable
+from ..io.files import one_line
 from .blocks import Plot
 from .numbers import number
 
@@ -103,7 +103,7 @@ def draw(plot: Plot, width: float = 7.2) -> "Figure":
 
 def name(text: object) -> str:
     """Return a name as it is drawn: no control characters, not too long, and not hidden for a first underscore."""
-    shown = printable(str(text))
+    shown = one_line(text)
     if len(shown) > LONGEST_NAME:
         half = (LONGEST_NAME - 1) // 2
         shown = f"{shown[:half]}…{shown[-half:]}"
