@@ -21,7 +21,6 @@ def results(tmp_path_factory):
 def test_scores_groups_and_items_are_those_of_the_results(results):
     explored = explore.Explored(results)
     assert explored.leaderboard()["model"].tolist() == ["first", "second", "<b>third</b>"]
-    assert any("Own data" in remark for remark in explored.remarks)
     shown = explored.groups("Letters: own", "known", "kind").set_index(["system", "level", "value"])["score"]
     rows = results.frame[results.frame["level"].isin(["all", "kind"]) & results.frame["measure"].eq("known")]
     assert shown.to_dict() == rows.set_index(["system", "level", "value"])["score"].to_dict()

@@ -87,9 +87,7 @@ def test_unknown_values_and_names(tmp_path):
     for option, expected in (("kind", "masked or causal or seq2seq"), ("pll", "within_word_l2r or original")):
         with pytest.raises(ValueError, match=rf"{option} is 'full'; .*{expected}"):
             ModelOptions(**{option: "full"})
-    for call in (
-        lambda: run("tiny-causal", out=tmp_path, dtpe="float32"),
-        lambda: LiveEvaluation(budget=36, model_options={"dtpe": "float32"}),
-    ):
-        with pytest.raises(TypeError, match="unexpected keyword argument 'dtpe'"):
-            call()
+    with pytest.raises(TypeError, match=r"'dtpe'.* Did you mean dtype\?"):
+        run("tiny-causal", out=tmp_path, dtpe="float32")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'dtpe'"):
+        LiveEvaluation(budget=36, model_options={"dtpe": "float32"})

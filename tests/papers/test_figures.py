@@ -80,7 +80,7 @@ def test_gain_per_doubling_is_the_slope_over_revisions(three_suites):
     (figure,) = warstadt2020.growth(series)
     slopes = y(figure, "series", "label")
     assert slopes["tiny-causal"].to_numpy() == pytest.approx(0.1)
-    assert slopes["LSTM (published)", "Anaphor agreement"] == 0.0623
+    assert slopes["LSTM (published)", "anaphor agreement"] == 0.0623
     assert warstadt2020.growth(rows) == []
 
 
