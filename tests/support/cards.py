@@ -48,9 +48,9 @@ def start(card: Path) -> tuple[str, str]:
     return before, code
 
 
-def runnable(card: Path, org: str = "") -> str:
-    """Return a card's first block with bundled models; `org` is where its data sets, metrics and models are."""
+def runnable(card: Path) -> str:
+    """Return a card's first block with bundled models."""
     _, code = start(card)
     for model, bundled in _BUNDLED.items():
-        code = code.replace(f'"{model}"', f'"{org}{bundled}"')
-    return re.sub(r'"(?:datasets|metrics)/', f'"{org}', code) if org else code
+        code = code.replace(f'"{model}"', f'"{bundled}"')
+    return code
