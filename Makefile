@@ -19,8 +19,7 @@ test-all: $(VENV)/.installed-dev
 	$(TESTS) $(PYTEST)
 
 FAST := tests/metrics tests/io tests/push_scripts tests/publishing
-# These start processes that import for seconds.
-FAST += $(addprefix --ignore=tests/push_scripts/test_, hub_revisions.py hub_roundtrip.py space.py)
+FAST += --ignore=tests/push_scripts/test_push.py  # starts processes that import for seconds
 
 test-fast: $(VENV)/.installed-dev
 	$(TESTS) -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
@@ -44,7 +43,7 @@ bench-gpu: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/gpu.py $(BENCH)
 
 datasets: $(VENV)/.installed-dev
-	$(BIN)/python push_scripts/build_datasets.py
+	$(BIN)/python push_scripts/build.py
 
 clean:
 	rm -rf $(VENV) build dist

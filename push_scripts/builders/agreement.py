@@ -1,10 +1,9 @@
 """The columns that every data set of subject-verb agreement pairs shares."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import pyarrow as pa
-
-from builders.grammar import Pair
 
 SCHEMA = pa.schema(
     [
@@ -23,27 +22,40 @@ SCHEMA = pa.schema(
 )
 
 
+class Pair(NamedTuple):
+    """A minimal pair: `prefix + " " + verb + suffix`, with the correct and the incorrect verb.
+
+    `cluster` is what the verb agrees with, in the singular whatever the pair's number.
+    """
+
+    prefix: str
+    suffix: str
+    form_correct: str
+    form_incorrect: str
+    number: str
+    cluster: str = ""
+
+
 def agreement_table(pairs: Iterable[tuple[str, str, Pair]], clusters: bool = False) -> pa.Table:
-    """Return the table of (construction, row of Table 2, pair) triples, in their order.
+    """Return the table of (construction, group, pair) triples, in their order.
 
     `context_id` numbers the contexts (prefix, suffix) in order of appearance.
 
     Args:
-        pairs: the triples.
-        clusters: add a column `cluster`, the subject in the singular: the unit of statistics, in both numbers.
+        pairs: the triples; a group is a row of the papers' tables.
+        clusters: add a column `cluster`: the unit of statistics, in both numbers.
     """
     contexts: dict[tuple[str, str], int] = {}
-    rows = []
-    subjects = []
-    for pair_id, (construction, group, pair) in enumerate(pairs):
-        context_id = contexts.setdefault((pair.prefix, pair.suffix), len(contexts))
-        good, bad = (
-            f"{pair.prefix} {verb}{pair.suffix}" for verb in (pair.form_correct, pair.form_incorrect)
-        )
-        subjects.append(pair.subject)
-        rows.append((pair_id, construction, group, good, bad, *pair[:5], context_id))
-    columns: list[Sequence[object]] = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
-    table = pa.Table.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
-    )
-    return table.append_column("cluster", pa.array(subjects, pa.string())) if clusters else table
+    rows = [
+        {
+            "pair_id": pair_id,
+            "construction": construction,
+            "group": group,
+            "sentence_good": f"{pair.prefix} {pair.form_correct}{pair.suffix}",
+            "sentence_bad": f"{pair.prefix} {pair.form_incorrect}{pair.suffix}",
+            **pair._asdict(),
+            "context_id": contexts.setdefault((pair.prefix, pair.suffix), len(contexts)),
+        }
+        for pair_id, (construction, group, pair) in enumerate(pairs)
+    ]
+    return pa.Table.from_pylist(rows, SCHEMA.append(pa.field("cluster", pa.string())) if clusters else SCHEMA)

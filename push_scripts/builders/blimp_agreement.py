@@ -10,9 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from builders import upstream
-from builders.agreement import agreement_table
-from builders.grammar import Pair
-from builders.inflection import third_person_singular
+from builders.agreement import Pair, agreement_table
 
 PARADIGMS = (
     "distractor_agreement_relational_noun",
@@ -30,17 +28,17 @@ AUXILIARIES = {
     **dict.fromkeys(("are", "were", "have", "do", "aren't", "weren't", "haven't", "don't"), "plural"),
 }
 # The one pair of BLiMP that does not differ in number ("All patients that hurts Steven sing / singing.").
-NOT_A_NUMBER_PAIR = {("sing", "singing"): "plural"}
+NOT_A_NUMBER_PAIR = ("sing", "singing")
 
 
 def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
-    """Return both configs, from the pinned upstream files below `source`."""
+    """Return both configs, from the pinned files in `source`."""
     return {
         config: {
             "test": agreement_table(
-                (paradigm, "BLiMP", pair)
+                (paradigm, "BLiMP", split_pair(pair["sentence_good"], pair["sentence_bad"]))
                 for paradigm in PARADIGMS
-                for pair in _read_pairs(upstream.locate(source, f"{folder}/{paradigm}.jsonl"))
+                for pair in map(json.loads, upstream.lines(source, f"{folder}/{paradigm}.jsonl"))
             )
         }
         for config, folder in FOLDERS.items()
@@ -55,16 +53,19 @@ def derive_number(correct: str, incorrect: str) -> str:
     >>> derive_number("embarrass", "embarrasses"), derive_number("wasn't", "aren't")
     ('plural', 'singular')
     """
-    if (correct, incorrect) in NOT_A_NUMBER_PAIR:
-        return NOT_A_NUMBER_PAIR[correct, incorrect]
-    number, other = AUXILIARIES.get(correct), AUXILIARIES.get(incorrect)
-    if number and other and number != other:
-        return number
-    if correct == third_person_singular(incorrect):
+    if (correct, incorrect) == NOT_A_NUMBER_PAIR:
+        return "plural"
+    numbers = AUXILIARIES.get(correct), AUXILIARIES.get(incorrect)
+    if numbers == ("singular", "plural") or correct in _singulars(incorrect):
         return "singular"
-    if incorrect == third_person_singular(correct):
+    if numbers == ("plural", "singular") or incorrect in _singulars(correct):
         return "plural"
     raise ValueError(f"{correct!r} / {incorrect!r}: expected a singular and a plural form of one verb.")
+
+
+def _singulars(plural: str) -> tuple[str, ...]:
+    """Return the spellings that a regular verb's singular can have."""
+    return f"{plural}s", f"{plural}es", f"{plural[:-1]}ies"
 
 
 def split_pair(good: str, bad: str) -> Pair:
@@ -73,21 +74,11 @@ def split_pair(good: str, bad: str) -> Pair:
     Particles belong to the context, as in Newman et al. (2021): in "looks like", the gap is "looks". Raises
     `ValueError` if the sentences do not differ in exactly one word.
     """
-    good_words, bad_words = good.removesuffix(".").split(" "), bad.removesuffix(".").split(" ")
-    places = [i for i, (a, b) in enumerate(zip(good_words, bad_words, strict=False)) if a != b]
-    if (
-        len(good_words) != len(bad_words)
-        or len(places) != 1
-        or not (good.endswith(".") and bad.endswith("."))
-    ):
+    words, others = good.removesuffix(".").split(" "), bad.removesuffix(".").split(" ")
+    places = [place for place, (a, b) in enumerate(zip(words, others, strict=False)) if a != b]
+    if len(words) != len(others) or len(places) != 1 or (good[-1], bad[-1]) != (".", "."):
         raise ValueError(f"{good!r} / {bad!r}: expected two sentences that differ in one word.")
-    (gap,) = places
-    suffix = "".join(f" {word}" for word in good_words[gap + 1 :]) + "."
-    correct, incorrect = good_words[gap], bad_words[gap]
-    return Pair(" ".join(good_words[:gap]), suffix, correct, incorrect, derive_number(correct, incorrect))
-
-
-def _read_pairs(path: Path) -> list[Pair]:
-    """Return the pairs of one paradigm, in the order of the upstream file."""
-    examples = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return [split_pair(example["sentence_good"], example["sentence_bad"]) for example in examples]
+    prefix, suffix = words[: places[0]], words[places[0] + 1 :]
+    correct, incorrect = words[places[0]], others[places[0]]
+    after = "".join(f" {word}" for word in suffix) + "."
+    return Pair(" ".join(prefix), after, correct, incorrect, derive_number(correct, incorrect))

@@ -35,16 +35,12 @@ _TEXTS = {
 
 
 def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
-    """Return one config per method, from the 67 pinned files somewhere under `source`.
+    """Return one config per method, from the 67 pinned files in `source`.
 
     Raises:
         ValueError: the numbers do not give back a released prefix or word.
     """
-    pairs = [
-        json.loads(line)
-        for name in UPSTREAM
-        for line in upstream.locate(source, name).read_text(encoding="utf-8").splitlines()
-    ]
+    pairs = [json.loads(line) for name in UPSTREAM for line in upstream.lines(source, name)]
     return {
         method: {"test": pa.Table.from_pylist(list(_rows(pairs, method)), schema=SCHEMA)} for method in _TEXTS
     }
@@ -56,15 +52,12 @@ def _rows(pairs: list[dict[str, Any]], method: str) -> Iterator[dict[str, Any]]:
             continue
         texts = [pair[f"{method}_{name}"].strip() for name in _TEXTS[method]]
         counts = [len(text.split()) for text in texts]
-        for side, sentence in enumerate((pair["sentence_good"], pair["sentence_bad"])):
+        sentences = pair["sentence_good"], pair["sentence_bad"]
+        for side, sentence in enumerate(sentences):
             words, n_prefix, n_words = sentence.split(), counts[side], counts[2 + side]
             prefix, critical = " ".join(words[:n_prefix]), " ".join(words[n_prefix : n_prefix + n_words])
             if (prefix, critical.rstrip(".?!")) != (texts[side], texts[2 + side]):
                 raise ValueError(f"{pair['UID']} {pair['pairID']}: {sentence!r} does not begin with {texts}.")
-        both = f"{pair['sentence_good']}\n{pair['sentence_bad']}"
-        yield {
-            "paradigm": pair["UID"],
-            "pair_id": int(pair["pairID"]),
-            **dict(zip(SCHEMA.names[2:6], counts, strict=True)),
-            "checksum": zlib.crc32(both.encode()),
-        }
+        about = {"paradigm": pair["UID"], "pair_id": int(pair["pairID"])}
+        about["checksum"] = zlib.crc32("\n".join(sentences).encode())
+        yield about | dict(zip(SCHEMA.names[2:6], counts, strict=True))

@@ -1,19 +1,35 @@
-"""German sentences with three arguments: `ours`, and `rochereau2020` if the released file is there."""
+"""German sentences with three arguments in every order and every case: acceptable ones and violations.
+
+A sentence is `main clause + conjunction, three noun phrases, clause-final verb`. All noun phrases are singular and
+masculine, the one gender and number whose nominative (N), dative (D) and accusative (A) differ; a row of
+`sources/german_templates.csv` has each of them in the three cases, so that a speaker of German can read it.
+
+The design is that of Rochereau, Sagot & Dupoux (2020), section 3: from one template 6 noun orders x 6 case orders = 36
+acceptable sentences, and 6 noun orders x 18 case patterns with a doubled case = 108 unacceptable ones.
+"""
 
 import csv
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import pyarrow as pa
 
-from builders import SourceMissing, german_grammar
-from builders.upstream import locate
+from builders import SourceMissing, upstream
 from tse_scorers.io.bundle import metric_modules
 
+TEMPLATES = Path(__file__).resolve().parent.parent / "sources" / "german_templates.csv"
 RELEASED = "probing-LM-syntax/src/data/dataset.csv"
 UPSTREAM = (RELEASED,)
+# In the order of the released data set, so that the n-th sentence here is the n-th one there.
+CASE_ORDERS = ("NDA", "NAD", "DNA", "DAN", "AND", "ADN")
+DOUBLED = (
+    *("NNA", "NND", "NAN", "NDN", "ANN", "DNN"),
+    *("AAN", "AAD", "ANA", "ADA", "NAA", "DAA"),
+    *("DDN", "DDA", "DND", "DAD", "NDD", "ADD"),
+)
+POSITIONS = ("123", "213", "132", "231", "312", "321")
 SCHEMA = pa.schema(
     [
         ("index", pa.int32()),
@@ -31,82 +47,54 @@ SCHEMA = pa.schema(
     ]
 )
 
+Row = dict[str, Any]
+
 
 def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
     """Generate `ours`; add `rochereau2020`, word for word, where `source` holds the released data set."""
-    configs = {"ours": {"test": _table(_generate())}}
+    with TEMPLATES.open(encoding="utf-8", newline="") as file:
+        configs = {"ours": {"test": _table(_generate(csv.DictReader(file)))}}
     try:
-        released = locate(source, RELEASED)
+        released = csv.DictReader(upstream.lines(source, RELEASED))
     except SourceMissing as missing:
-        print(f"german_argument_structure: rochereau2020 is excluded ({missing})", file=sys.stderr)
+        print(f"german_argument_structure: rochereau2020 is left out: {missing}", file=sys.stderr)
         return configs
-    return configs | {"rochereau2020": {"test": _table(_read(released))}}
+    return configs | {"rochereau2020": {"test": _table(map(_read, released))}}
 
 
-class _Sentence(TypedDict):
-    """A sentence of the design; all else about it follows from its cases and positions."""
-
-    template: int
-    cases: str
-    positions: str
-    sentence: str
-    animated: bool
-
-
-def _generate() -> Iterator[_Sentence]:
-    lexicon = german_grammar.read_lexicon()
-    for number, template in enumerate(german_grammar.read_templates()):
-        _require_singular(template, lexicon)
-        for cases, positions in german_grammar.patterns():
-            yield {
-                "template": number,
-                "cases": cases,
-                "positions": positions,
-                "sentence": german_grammar.sentence(template, lexicon, cases, positions),
-                "animated": template.all_animate,
-            }
+def _generate(templates: Iterable[dict[str, str]]) -> Iterator[Row]:
+    """Yield the 144 sentences of each template: the acceptable ones first, as in the released data."""
+    for number, template in enumerate(templates):
+        phrases = [dict(zip("NDA", template[f"phrase_{i}"].split(" / "), strict=True)) for i in (1, 2, 3)]
+        for group in (CASE_ORDERS, DOUBLED):
+            for positions in POSITIONS:
+                for cases in group:
+                    chosen = [phrases[int(n) - 1][case] for n, case in zip(positions, cases, strict=True)]
+                    yield {
+                        "template": number,
+                        "cases": cases,
+                        "positions": positions,
+                        "sentence": " ".join([template["matrix"], *chosen, template["verb"]]) + ".",
+                        "animated": bool(template["all_animate"]),
+                    }
 
 
-def _require_singular(template: german_grammar.Template, lexicon: dict[str, german_grammar.Noun]) -> None:
-    """Raise ValueError for a noun phrase that could be a plural: violations would have an acceptable reading."""
-    for article, noun in template.phrases:
-        for case in "NDA":
-            if reading := german_grammar.plural_reading(article, lexicon[noun], case):
-                phrase = german_grammar.decline(article, lexicon[noun], case)
-                raise ValueError(
-                    f"{template.matrix} … {template.verb}: {phrase!r} can also be a {reading} plural. Choose another "
-                    "noun, or the article ein."
-                )
+def _read(released: dict[str, str]) -> Row:
+    row = {name: released[name] for name in ("cases", "positions", "sentence")}
+    return row | {"template": int(released["template"]), "animated": released["animated"] == "True"}
 
 
-def _read(path: Path) -> Iterator[_Sentence]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield {
-                "template": int(row["template"]),
-                "cases": row["cases"],
-                "positions": row["positions"],
-                "sentence": row["sentence"],
-                "animated": row["animated"] == "True",
-            }
+def _table(sentences: Iterable[Row]) -> pa.Table:
+    rows = [{"index": index, **row, **_about(row)} for index, row in enumerate(sentences)]
+    return pa.Table.from_pylist(rows, SCHEMA)
 
 
-def _table(rows: Iterable[_Sentence]) -> pa.Table:
-    return pa.Table.from_pylist([_describe(row, index) for index, row in enumerate(rows)], schema=SCHEMA)
-
-
-def _describe(row: _Sentence, index: int) -> dict[str, object]:
-    """Return the row of a sentence: what follows from its cases and positions."""
+def _about(row: Row) -> Row:
+    """Return what follows from the cases and positions of a sentence."""
     cases, positions = row["cases"], row["positions"]
-    acceptable = len(set(cases)) == 3
-    roles = metric_modules("minimal_variation_auc").definitions.role_assignment
-    return {
-        "index": index,
-        "sentence_id": f"{row['template']:02d}-{cases}-{positions}",
-        **row,
-        "grammatical": acceptable,
-        "case_order": cases if acceptable else None,
-        "role_assignment": roles(cases, positions) if acceptable else None,
-        "doubled_case": None if acceptable else max(cases, key=cases.count),
-        "missing_case": None if acceptable else (set("NDA") - set(cases)).pop(),
-    }
+    name = f"{row['template']:02d}-{cases}-{positions}"
+    if len(set(cases)) == 3:
+        roles = metric_modules("minimal_variation_auc").definitions.role_assignment(cases, positions)
+        return {"sentence_id": name, "grammatical": True, "case_order": cases, "role_assignment": roles}
+    doubled, missing = max(cases, key=cases.count), (set("NDA") - set(cases)).pop()
+    return {"sentence_id": name, "grammatical": False, "doubled_case": doubled, "missing_case": missing}

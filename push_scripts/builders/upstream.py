@@ -1,7 +1,7 @@
-"""The upstream files that some data sets are built from: pinned by commit, verified by checksum.
+"""The files of other projects that some data sets are built from: pinned by commit, verified by checksum.
 
 `sources/upstream_files.json` lists them: `{key: {repository, commit, licence, files: {path: sha256}}}`.
-A file's name here is `key/path`, for instance `blimp/data/causative.jsonl`. Nothing is ever unpickled.
+A file's name here is `key/path`, for instance `blimp/data/causative.jsonl`.
 """
 
 import hashlib
@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 from builders import SourceMissing
 
@@ -19,65 +18,28 @@ RELEASES = json.loads(
 RAW = "https://raw.githubusercontent.com"
 
 
-class UpstreamFile(NamedTuple):
-    """One file of a pinned release."""
-
-    key: str
-    repository: str
-    commit: str
-    path: str
-    sha256: str
-
-    @property
-    def url(self) -> str:
-        """The address of the pinned version."""
-        return f"{RAW}/{self.repository}/{self.commit}/{self.path}"
-
-
-def describe(name: str) -> UpstreamFile:
-    """Return the pinned file `name` (`key/path`); raises ValueError if the name is unknown.
-
-    >>> describe("probing-LM-syntax/src/data/templates.csv").repository
-    'crochereau/probing-LM-syntax'
-    """
-    key, _, path = name.partition("/")
-    release = RELEASES.get(key)
-    if release is None or path not in release["files"]:
-        raise ValueError(f"{name} is not among the pinned upstream files; see sources/upstream_files.json.")
-    return UpstreamFile(key, release["repository"], release["commit"], path, release["files"][path])
-
-
 def locate(source: Path | None, name: str) -> Path:
-    """Return the verified copy of the upstream file `name` somewhere under the folder `source`.
-
-    `source` may hold the files as `key/path`, may be a clone of the repository, or may hold the file in any
-    subfolder; only the checksum matters.
+    """Return the verified copy of the file `name`, in whichever folder of `source` it lies.
 
     Raises:
         SourceMissing: there is no such file.
-        ValueError: there are files of that name, but none is the pinned version.
+        ValueError: there are files of its name, but none is the pinned version.
     """
-    pinned = describe(name)
-    description = (
-        f"{pinned.path} of https://github.com/{pinned.repository} at commit {pinned.commit} "
-        f"(sha256 {pinned.sha256})"
-    )
-    if source is None:
-        raise SourceMissing(
-            f"needs {description}; give a folder that holds it with --source, or fetch it with --download"
-        )
-    likely = (source / pinned.key / pinned.path, source / pinned.path)
-    anywhere = sorted(source.rglob(Path(pinned.path).name))
-    candidates = [path for path in dict.fromkeys((*likely, *anywhere)) if path.is_file()]
-    for path in candidates:
-        if hashlib.sha256(path.read_bytes()).hexdigest() == pinned.sha256:
-            return path
-    if candidates:
-        raise ValueError(
-            f"{', '.join(map(str, candidates))}: not the pinned version. Expected {description}. "
-            "Check out that commit, or fetch the file with --download."
-        )
-    raise SourceMissing(f"found no {Path(name).name} below {source}; needs {description}, or --download")
+    key, _, path = name.partition("/")
+    release = RELEASES[key]
+    pinned = f"{path} of https://github.com/{release['repository']} at commit {release['commit']}"
+    found = sorted(source.rglob(Path(path).name)) if source else []
+    for file in found:
+        if hashlib.sha256(file.read_bytes()).hexdigest() == release["files"][path]:
+            return file
+    if found:
+        raise ValueError(f"{', '.join(map(str, found))}: expected {pinned}. Fetch it with --download.")
+    raise SourceMissing(f"needs {pinned}; name a folder that holds it with --source, or add --download")
+
+
+def lines(source: Path | None, name: str) -> list[str]:
+    """Return the lines of the file `name` in `source`."""
+    return locate(source, name).read_text(encoding="utf-8").splitlines()
 
 
 def download(names: Iterable[str], folder: Path) -> None:
@@ -87,15 +49,15 @@ def download(names: Iterable[str], folder: Path) -> None:
         SourceMissing: the package pooch is not installed (extra `build`).
         ValueError: a checksum does not match.
     """
-    pooch = _pooch()
     for name in names:
-        pinned = describe(name)
-        target = folder / name
-        pooch.retrieve(pinned.url, f"sha256:{pinned.sha256}", fname=target.name, path=target.parent)
+        key, _, path = name.partition("/")
+        release, target = RELEASES[key], folder / name
+        url = f"{RAW}/{release['repository']}/{release['commit']}/{path}"
+        _pooch().retrieve(url, f"sha256:{release['files'][path]}", fname=target.name, path=target.parent)
 
 
 def cache() -> Path:
-    """Return the user's cache folder for downloaded upstream files."""
+    """Return the user's cache folder for downloaded files."""
     return Path(_pooch().os_cache("refined-tse"))
 
 

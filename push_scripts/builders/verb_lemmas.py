@@ -1,9 +1,6 @@
-"""The verb lemmas of Newman et al. (2021), as released and cleaned, from `sources/verb_lemmas.csv`.
+"""The verb lemmas of Newman et al. (2021), as released and cleaned, and those of four more languages.
 
-That file has one line per released pair, in the order of the release: the lemma, the two released forms,
-whether the plural form is also a past form, and, if the pair is wrong, the kind of fault (`flag`), the lemma
-that replaces it in `clean` (`correction`, empty if the line is removed) and the reason. The release has no lemma
-column (it lists plural forms) and the same index in every row, so the identifier here is the position in the file.
+The verbs and their forms are in `sources/verbs/<language>.csv`, one row a verb, as the README beside them explains.
 """
 
 import csv
@@ -12,53 +9,68 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from builders import lemma_lists
-from builders.inflection import is_regular, third_person_plural, third_person_singular
-from builders.lemma_lists import SCHEMA
+VERBS = Path(__file__).resolve().parent.parent / "sources" / "verbs"
+LANGUAGES = ("german", "french", "russian", "hebrew")
+SCHEMA = pa.schema(
+    [
+        ("lemma_id", pa.int32()),
+        ("lemma", pa.string()),
+        ("singular", pa.string()),
+        ("plural", pa.string()),
+        ("regular", pa.bool_()),
+        ("past_homograph", pa.bool_()),
+        ("sources", pa.string()),
+        ("flag", pa.string()),
+        ("note", pa.string()),
+    ]
+)
+EXCLUDED = pa.schema(
+    [(name, pa.string()) for name in ("language", "lemma", "singular", "plural", "flag", "note")]
+)
 
-FACTS = Path(__file__).resolve().parent.parent / "sources" / "verb_lemmas.csv"
-# The release does not say which of the two a lemma is from.
-SOURCES = "coca_or_penn_treebank"
+Row = dict[str, object]
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Return the English configs and those of `lemma_lists`; `source` is not used."""
-    with FACTS.open(encoding="utf-8", newline="") as file:
-        facts = list(csv.DictReader(file))
-    released = [_row(lemma_id, fact) for lemma_id, fact in enumerate(facts)]
+    """Return the configs of English, those of the other languages, and the verbs that these leave out."""
+    verbs = read("english")
+    released = [_row(number, verb, "coca_or_penn_treebank") for number, verb in enumerate(verbs)]
     clean = [
-        _corrected(row, fact["correction"]) if fact["flag"] else row
-        for row, fact in zip(released, facts, strict=True)
-        if fact["correction"] or not fact["flag"]
+        _corrected(row, verb["correction"])
+        for row, verb in zip(released, verbs, strict=True)
+        if verb["correction"] or not verb["flag"]
     ]
-    english = {"released": {"train": _table(released)}, "clean": {"train": _table(clean)}}
-    return english | lemma_lists.build()
+    tables = {"released": _table(released, SCHEMA), "clean": _table(clean, SCHEMA)}
+    excluded: list[Row] = []
+    for language in LANGUAGES:
+        verbs = read(language)
+        kept = [verb for verb in verbs if not verb["flag"]]
+        tables[language] = _table((_row(*numbered, "refined_tse") for numbered in enumerate(kept)), SCHEMA)
+        excluded += ({"language": language, **verb} for verb in verbs if verb["flag"])
+    tables["excluded"] = _table(excluded, EXCLUDED)
+    return {config: {"train": table} for config, table in tables.items()}
 
 
-def _row(lemma_id: int, fact: dict[str, str]) -> dict[str, object]:
-    """Return the row of a released pair."""
-    return {
-        "lemma_id": lemma_id,
-        "lemma": fact["lemma"],
-        "singular": fact["singular"],
-        "plural": fact["plural"],
-        "regular": is_regular(fact["lemma"]),
-        "past_homograph": fact["past_homograph"] == "yes",
-        "sources": SOURCES,
-        "flag": fact["flag"] or None,
-        "note": fact["note"] or None,
-    }
+def read(language: str) -> list[dict[str, str]]:
+    """Return the rows of a language's list."""
+    with (VERBS / f"{language}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
-def _corrected(row: dict[str, object], lemma: str) -> dict[str, object]:
-    """Return the row with the right lemma and the forms that the rules give; the flag says what was wrong."""
-    return row | {
-        "lemma": lemma,
-        "singular": third_person_singular(lemma),
-        "plural": third_person_plural(lemma),
-        "regular": is_regular(lemma),
-    }
+def _row(lemma_id: int, verb: dict[str, str], sources: str) -> Row:
+    marks = {"regular": not verb["irregular"], "past_homograph": bool(verb.get("past_homograph"))}
+    return {"lemma_id": lemma_id, **verb, **marks, "sources": sources}
 
 
-def _table(rows: Iterable[dict[str, object]]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=SCHEMA)
+def _corrected(row: Row, correction: str) -> Row:
+    """Return the row with the forms of a correction (`singular plural`); its lemma is the plural."""
+    if not correction:
+        return row
+    singular, plural = correction.split()
+    return row | {"lemma": plural, "singular": singular, "plural": plural}
+
+
+def _table(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
+    """Return the table of these rows; what is empty in a list is null."""
+    filled = [{name: value for name, value in row.items() if value != ""} for row in rows]
+    return pa.Table.from_pylist(filled, schema)

@@ -78,7 +78,7 @@ def test_two_versions_of_one_name_are_two_data_sets(tmp_path):
         (("verb_lemmas",), "'verb_lemmas' .*several configurations; .*clean, excluded, .*released"),
         (("verb_lemmas", "cleaned"), "configuration 'cleaned'; .*clean, excluded, .*released"),
         (("verb_lemmas", "clean", "test"), "'verb_lemmas/clean' .*split 'test'; .*train"),
-        (("blimp_agreement", "blimp"), "not bundled .*build_datasets.py blimp_agreement --source"),
+        (("blimp_agreement", "blimp"), "not bundled .*build.py blimp_agreement --source"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(arguments, said):

@@ -1,8 +1,6 @@
-"""A Hub on this machine: as much of its HTTP API as the real clients need to push and load.
+"""A Hub on this machine: as much of its HTTP API as the real clients need to push and load. No file is large to it.
 
-    with LoopbackHub() as hub: …    # clients find it by `hub.environment(home)`, this process by `read_from`
-
-Object ids are git's, because the clients compare them with what they compute. Large files go through Git LFS.
+with LoopbackHub() as hub: …    # clients find it by `hub.environment(home)`, this process by `read_from`
 """
 
 import base64
@@ -10,7 +8,7 @@ import json
 import re
 import threading
 from dataclasses import dataclass, field
-from hashlib import sha1, sha256
+from hashlib import sha1
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -20,10 +18,6 @@ from huggingface_hub import constants
 
 TOKEN = "hf_writer"
 Files = dict[str, bytes]
-
-
-def is_large(path: str) -> bool:
-    return path.endswith((".parquet", ".safetensors"))
 
 
 @dataclass
@@ -36,7 +30,7 @@ class Repo:
 
     def commit(self, files: Files, branch: str = "main") -> str:
         """Make the files the content of a branch, and return the commit's id."""
-        about = [len(self.commits), *((path, oid(path, files[path])) for path in sorted(files))]
+        about = [len(self.commits), *((path, oid(files[path])) for path in sorted(files))]
         commit = sha1(json.dumps(about).encode()).hexdigest()
         self.commits[commit], self.branches[branch] = dict(files), commit
         return commit
@@ -48,18 +42,9 @@ class Repo:
         return commit
 
 
-def oid(path: str, content: bytes) -> str:
-    """Return git's id of a file, of a large one that of its pointer."""
-    if is_large(path):
-        digest, size = sha256(content).hexdigest(), len(content)
-        content = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {size}\n".encode()
+def oid(content: bytes) -> str:
+    """Return git's id of a file, which the clients compare with their own."""
     return sha1(b"blob %d\0" % len(content) + content).hexdigest()
-
-
-def entry(path: str, content: bytes) -> dict:
-    about = {"type": "file", "path": path, "size": len(content), "oid": oid(path, content)}
-    lfs = {"oid": sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
-    return about | ({"lfs": lfs} if is_large(path) else {})
 
 
 class LoopbackHub:
@@ -67,10 +52,8 @@ class LoopbackHub:
 
     def __init__(self) -> None:
         self.repos: dict[tuple[str, str], Repo] = {}
-        self.large: dict[str, bytes] = {}
         self.log: list[tuple[str, str, int]] = []
-        handler = type("Bound", (Handler,), {"hub": self})
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"hub": self}))
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
@@ -83,15 +66,15 @@ class LoopbackHub:
         self.server.server_close()
 
     def create(self, kind: str, name: str) -> Repo:
-        repo = self.repos[kind, name] = Repo()
-        repo.commit({".gitattributes": b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"})
+        repo = self.repos.setdefault((kind, name), Repo())
+        if not repo.commits:
+            repo.commit({".gitattributes": b""})
         return repo
 
-    def environment(self, home: Path, token: str | None = TOKEN) -> dict[str, str]:
+    def environment(self, home: Path) -> dict[str, str]:
         """Return the variables of a client process with caches of its own."""
-        variables = {"HF_ENDPOINT": self.url, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
-        variables |= {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "NO_PROXY": "127.0.0.1,localhost"}
-        return variables | ({"HF_TOKEN": token} if token else {})
+        own = {"HF_ENDPOINT": self.url, "HF_HOME": str(home), "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
+        return own | {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "NO_PROXY": "127.0.0.1,localhost"}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -105,69 +88,49 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: the hub has its own log."""
 
     def serve(self) -> None:
-        parts, code = urlsplit(self.path), ""
+        parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, headers, content = 200, {}, b"{}"
         try:
-            answer = self.answer(self.command, unquote(parts.path), parse_qs(parts.query), body)
+            answer = self.answer(unquote(parts.path), parse_qs(parts.query), body)
+            headers, content = answer if isinstance(answer, tuple) else ({}, json.dumps(answer).encode())
         except PermissionError:
-            answer = (401, {}, b"{}")
+            status = 401
         except LookupError as error:
-            code = str(error.args[0])
-            answer = (404, {}, b"{}")
-        status, headers, content = (
-            answer if isinstance(answer, tuple) else (200, {}, json.dumps(answer).encode())
-        )
-        if status == 200 and (asked := re.match(r"bytes=(\d+)-(\d*)$", self.headers.get("Range", ""))):
-            first, last = int(asked[1]), int(asked[2] or len(content) - 1)
-            headers |= {"Content-Range": f"bytes {first}-{last}/{len(content)}"}
-            status, content = 206, content[first : last + 1]
+            status, headers = 404, {"X-Error-Code": str(error.args[0])}
         self.hub.log.append((self.command, parts.path, status))
         self.send_response(status)
-        headers |= {"X-Error-Code": code} if code else {}
-        for name, value in ({"Content-Type": "application/json"} | headers).items():
+        for name, value in ({"Content-Length": str(len(content))} | headers).items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    do_GET = do_HEAD = do_POST = do_PUT = serve
+    do_GET = do_HEAD = do_POST = serve
 
-    def answer(self, method: str, path: str, query: dict, body: bytes) -> object:
-        hub = self.hub
-        if method not in ("GET", "HEAD") and not path.startswith("/lfs"):
-            if self.headers.get("Authorization") != f"Bearer {TOKEN}" and "paths-info" not in path:
-                raise PermissionError
-        if path == "/api/repos/create":
-            asked = json.loads(body)
-            kind, name = f"{asked.get('type') or 'model'}s", f"{asked['organization']}/{asked['name']}"
-            if (kind, name) not in hub.repos:
-                hub.create(kind, name)
-            return {"url": f"{hub.url}/{name}", "name": name, "id": name}
+    def answer(self, path: str, query: dict, body: bytes) -> object:
+        writes = self.command == "POST" and "/paths-info/" not in path
+        if writes and self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            raise PermissionError
         if path == "/api/validate-yaml":
             return {"errors": [], "warnings": []}
-        if match := re.fullmatch(r"/lfs/(\w+)", path):
-            hub.large[match[1]] = body
-            return {}
-        if match := re.fullmatch(r"/(?:datasets/|spaces/)?[^/]+/[^/]+\.git/info/lfs/objects/batch", path):
-            missing = [of for of in json.loads(body)["objects"] if of["oid"] not in hub.large]
-            upload = [{**of, "actions": {"upload": {"href": f"{hub.url}/lfs/{of['oid']}"}}} for of in missing]
-            return {"transfer": "basic", "objects": upload}
+        if path == "/api/repos/create":
+            asked = json.loads(body)
+            name = f"{asked['organization']}/{asked['name']}"
+            self.hub.create(f"{asked.get('type') or 'model'}s", name)
+            return {"url": f"{self.hub.url}/{name}", "name": name, "id": name}
         if match := re.fullmatch(r"/(?:(datasets|spaces)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
             repo = self.repo(match[1] or "models", match[2])
             commit = repo.at(match[3])
             if match[4] not in repo.commits[commit]:
                 raise LookupError("EntryNotFound")
             content = repo.commits[commit][match[4]]
-            digest = sha256(content).hexdigest() if is_large(match[4]) else oid(match[4], content)
-            return 200, {"X-Repo-Commit": commit, "ETag": f'"{digest}"', "Accept-Ranges": "bytes"}, content
-        match = re.fullmatch(
-            r"/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/([\w-]+)(?:/([^/]+))?(?:/(.*))?)?", path
-        )
-        if match is None:
-            raise LookupError("NoSuchPage")
-        kind, name, what, revision, folder = match.groups()
-        return self.api(self.repo(kind, name), name, what, revision or "main", folder or "", query, body)
+            return {"X-Repo-Commit": commit, "ETag": f'"{oid(content)}"'}, content
+        if match := re.fullmatch(r"/api/(\w+)/([^/]+/[^/]+)(?:/([\w-]+)(?:/([^/]+)(.*))?)?", path):
+            kind, name, what, revision, folder = match.groups()
+            if kind in ("models", "datasets", "spaces"):
+                return self.api(self.repo(kind, name), name, what, revision or "main", folder, query, body)
+        raise LookupError("NoSuchPage")
 
     def repo(self, kind: str, name: str) -> Repo:
         if (kind, name) not in self.hub.repos:
@@ -175,18 +138,13 @@ class Handler(BaseHTTPRequestHandler):
         return self.hub.repos[kind, name]
 
     def api(
-        self, repo: Repo, name: str, what: str | None, revision: str, folder: str, query: dict, body: bytes
+        self, repo: Repo, name: str, what: str, revision: str, folder: str, query: dict, body: bytes
     ) -> object:
-        if what == "tag":
-            repo.tags[json.loads(body)["tag"]] = repo.at(revision)
-            return {}
         if what == "refs":
-            of = {"branches": repo.branches, "tags": repo.tags}
-            named = {
-                kind: [{"name": name, "ref": name, "targetCommit": commit} for name, commit in names.items()]
-                for kind, names in of.items()
+            return {
+                kind: [{"name": ref, "ref": ref, "targetCommit": commit} for ref, commit in of.items()]
+                for kind, of in (("branches", repo.branches), ("tags", repo.tags), ("converts", {}))
             }
-            return {**named, "converts": []}
         commit = repo.at(revision)
         files = repo.commits[commit]
         if what in (None, "revision"):
@@ -199,51 +157,33 @@ class Handler(BaseHTTPRequestHandler):
                 "tags": [],
             }
             return about | {"siblings": [{"rfilename": path} for path in files]}
-        if what == "tree":
+        if what == "tag":
+            repo.tags[json.loads(body)["tag"]] = commit
+            return {}
+        if what in ("tree", "paths-info"):
+            folders = {str(parent) for path in files for parent in Path(path).parents} - {"."}
             there = {
-                path: content for path, content in files.items() if path.startswith(folder and f"{folder}/")
+                path: {"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in folders
             }
-            if folder and not there:
-                raise LookupError("EntryNotFound")
-            parents = {str(parent) for path in there for parent in Path(path).parents} - {".", folder}
-            folders = [
-                {"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in sorted(parents)
-            ]
-            return folders + [entry(path, content) for path, content in there.items()]
-        if what == "paths-info":
-            asked = parse_qs(body.decode()).get("paths", [])
-            folders = [path for path in asked if any(of.startswith(f"{path}/") for of in files)]
-            found = [entry(path, files[path]) for path in asked if path in files]
-            return found + [
-                {"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in folders
-            ]
+            for path, content in files.items():
+                there[path] = {"type": "file", "path": path, "size": len(content), "oid": oid(content)}
+            asked = parse_qs(body.decode()).get("paths", []) if what == "paths-info" else sorted(there)
+            return [there[path] for path in asked if path in there and f"/{path}".startswith(folder or "/")]
         if what == "preupload":
-            modes = {
-                of["path"]: "lfs" if is_large(of["path"]) else "regular" for of in json.loads(body)["files"]
-            }
+            asked = [of["path"] for of in json.loads(body)["files"]]
             return {
-                "files": [
-                    {"path": path, "uploadMode": of, "shouldIgnore": False} for path, of in modes.items()
-                ]
+                "files": [{"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in asked]
             }
         if what == "commit":
             new = dict(files)
             for operation in map(json.loads, body.splitlines()[1:]):
-                path = operation["value"]["path"]
+                new.pop(operation["value"]["path"], None)
                 if operation["key"] == "file":
-                    new[path] = base64.b64decode(operation["value"]["content"])
-                elif operation["key"] == "lfsFile":
-                    new[path] = self.hub.large[operation["value"]["oid"]]
-                else:
-                    new.pop(path)
+                    new[operation["value"]["path"]] = base64.b64decode(operation["value"]["content"])
             commit = repo.commit(new, "pull" if query.get("create_pr") == ["1"] else revision)
             url = f"{self.hub.url}/{name}"
-            return {
-                "success": True,
-                "commitOid": commit,
-                "commitUrl": f"{url}/commit/{commit}",
-                "pullRequestUrl": f"{url}/discussions/1",
-            }
+            urls = {"commitUrl": f"{url}/commit/{commit}", "pullRequestUrl": f"{url}/discussions/1"}
+            return {"success": True, "commitOid": commit, **urls}
         raise LookupError("NoSuchPage")
 
 

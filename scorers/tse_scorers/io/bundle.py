@@ -152,7 +152,7 @@ def shipped_table(name: str, config: str | None = None, split: str | None = None
         raise ValueError(
             f"The data set {name!r} is not bundled for licensing reasons. `tse fetch` downloads and builds it; "
             "in a checkout of the source code, so does "
-            f"`python push_scripts/build_datasets.py {name} --source DIR`."
+            f"`python push_scripts/build.py {name} --source DIR`."
         )
     config = _only("configuration", configs, name, config)
     splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))

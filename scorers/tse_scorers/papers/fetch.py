@@ -40,9 +40,9 @@ def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
         raise ValueError(unknown_name("data", name, DATA))
     check_folder(out)
     dataset, config = DATA[name]
-    with _builders() as build_datasets:
+    with _builders() as builders:
         try:
-            written: list[Path] = build_datasets.build(dataset, source, out, source is None)
+            written: list[Path] = builders.build(dataset, source, out, source is None)
         except OSError as error:
             raise ValueError(
                 f"The files of {name} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the "
@@ -62,6 +62,6 @@ def _builders() -> Iterator[ModuleType]:
     folder = str(bundle_folder("push_scripts"))
     sys.path.insert(0, folder)
     try:
-        yield importlib.import_module("build_datasets")
+        yield importlib.import_module("builders")
     finally:
         sys.path.remove(folder)
