@@ -1,7 +1,7 @@
 # /// script
 # requires-python = ">=3.10"
 # dependencies = [
-#     "refined-tse>=0.2,<0.3",
+#     "refined-tse>=0.3,<0.4",
 #     "torch>=2.6,<3",
 #     "transformers>=4.56,<6",
 #     "datasets>=3.6,<6",

@@ -1,8 +1,8 @@
 """Push data sets, metrics and models to the Hub, one repository each, and load them back.
 
     python push_scripts/push.py --org ORG                                 # lists the files that would be sent
-    python push_scripts/push.py --org ORG --tag release-0.2.0 --yes       # sends them
-    python push_scripts/push.py --org ORG --tag release-0.2.0 --check     # loads each repository, and compares
+    python push_scripts/push.py --org ORG --tag release-0.3.0 --yes       # sends them
+    python push_scripts/push.py --org ORG --tag release-0.3.0 --check     # loads each repository, and compares
 
 A repository gets what is committed, its card with the names that its data, metric or model have on the Hub. Data that
 are built from other people's are not committed, and so they are not sent.
@@ -185,7 +185,7 @@ def main() -> int:
     )
     parser.add_argument("--org", required=True, help="user or organization on the Hub")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these alone")
-    parser.add_argument("--tag", help="of the commits, such as release-0.2.0")
+    parser.add_argument("--tag", help="of the commits, such as release-0.3.0")
     parser.add_argument("--create-pr", action="store_true", help="open pull requests in place of commits")
     parser.add_argument("--private", action="store_true", help="new repositories are private")
     parser.add_argument("--benchmark", action="store_true", help="also eval.yaml; see RELEASING.md")
@@ -195,7 +195,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.tag and OF_EVALUATE.fullmatch(options.tag):
         parser.error(
-            f"evaluate.load looks for tags such as {options.tag} first; choose one like release-0.2.0."
+            f"evaluate.load looks for tags such as {options.tag} first; choose one like release-0.3.0."
         )
     try:
         chosen = list(repositories(options.org, options.only))

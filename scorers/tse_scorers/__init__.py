@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .training.live import evaluate_live as evaluate_live
     from .training.trainer import SyntaxEvaluationCallback as SyntaxEvaluationCallback
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 """The only place of the version: the build reads it here."""
 
 _MODULES = {

@@ -116,7 +116,7 @@ def test_pull_requests_and_the_benchmark_are_sent_on_demand(hub, home):
 
 @pytest.mark.parametrize(
     ("only", "tag", "code", "said"),
-    [(SOME, "v0.4.6", 2, "release-0.2.0"), (("none",), TAG, 1, "There is no none")],
+    [(SOME, "v0.4.6", 2, "release-0.3.0"), (("none",), TAG, 1, "There is no none")],
 )
 def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path, only, tag, code, said):
     with LoopbackHub() as hub:

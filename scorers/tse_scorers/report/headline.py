@@ -168,8 +168,7 @@ def basis(lines: pd.DataFrame) -> list[str]:
         parts = [f"{ranged(of['n'])} {measure.counted}"]
         for unit, each in of.groupby("unit", sort=False):
             lemmas = f" (lemmas: {ranged(each['n_lemmas'])})" if each["n_lemmas"].notna().any() else ""
-            equal = ranged(each["n_units_effective"], 1)
-            parts.append(f"intervals over {ranged(each['n_units'])} {unit}{lemmas}, worth {equal} equal ones")
+            parts.append(f"intervals over {ranged(each['n_units'])} {unit}{lemmas}")
         why = f" ({measure.why_excluded})" if measure.why_excluded else ""
         parts += [f"excluded {ranged(of['n_excluded'])}{why}"] if (of["n_excluded"] > 0).any() else []
         never = "count half" if measure.base == "auc" else "are never correct"
