@@ -36,27 +36,22 @@ def parquet() -> bytes:
 
 
 BAD = {
-    "an unquoted comma": ("t.csv", 'a,b\n"1,\n2",3\n1,2,3\n', "line 4 has 3 fields, but the header has 2.*quot"),
-    "a tab too many": ("t.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
-    "a field missing": ("t.csv", "a,b,c\n1,2,3\n1,2\n", "line 3 has 2 fields, but the header has 3"),
-    "an open quotation mark": ("t.csv", 'a,b\n"1,2\n3,4\n', "line 2 has 1 fields"),
-    "semicolons": ("t.csv", "sentence;UID\nAnn, too, ran.;mine\n", "separated by ';'.*commas"),
+    "an unquoted comma": ("t.csv", 'a,b\n"1,\n2",3\n1,2,3\n', "row 2 has 3 fields, but the header has 2.*quot"),
+    "a tab too many": ("t.tsv", "a\tb\n1\t2\t3\n", "row 1 has 3 fields"),
+    "a field missing": ("t.csv", "a,b,c\n1,2,3\n1,2\n", "row 2 has 2 fields, but the header has 3"),
+    "an open quotation mark": ("t.csv", 'a,b\n"1,2\n3,4\n', "row 1 has 1 fields"),
+    "semicolons": ("t.csv", "sentence;UID\nAnn, too, ran.;mine\n", r"header has 1 \(sentence;UID\)\. Separate fields by commas"),
     "two columns of one name": ("t.csv", "a,b,a\n1,2,3\n", "column 'a' is there twice"),
     "an empty file": ("t.csv", "", "could not be read as csv: No columns"),
-    "NUL characters": ("t.csv", "a,b\n1,\0\n", "NUL character in line 2"),
-    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text .byte 0xff in line 1"),
-    "Latin-1": ("t.tsv", "a\nM\xfcller\n".encode("latin-1"), "not UTF-8 text .byte 0xfc in line 2"),
+    "NUL characters": ("t.csv", "a,b\n1,\0\n", "not UTF-8 text .*NUL character"),
+    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text .*byte 0xff in position 0"),
+    "Latin-1": ("t.tsv", "a\nM\xfcller\n".encode("latin-1"), "not UTF-8 text .*byte 0xfc in position 3"),
     "a gzip archive": ("t.csv", gzip.compress(b"a,b\n1,2\n"), "not UTF-8 text"),
-    "a Parquet file named CSV": ("t.csv", parquet(), "NUL|not UTF-8 text"),
+    "a Parquet file named CSV": ("t.csv", parquet(), "not UTF-8 text"),
     "a CSV named Parquet": ("t.parquet", "a,b\n1,2\n", "could not be read as parquet"),
     "a cut Parquet file": ("t.parquet", b"PAR1", "could not be read as parquet"),
-    "a list in a cell": ("t.jsonl", '{"a": "x"}\n{"a": [1]}\n', r"column 'a' holds \[1\] in row 2"),
-    "an object in a cell": ("t.json", '[{"a": {"b": 1}}]', "column 'a' holds {'b': 1} in row 1"),
-    "a name twice": ("t.jsonl", '{"a": 1, "a": 2}\n', "column 'a' is there twice"),
-    "half a character": ("t.jsonl", '{"a": "x"}\n{"a": "The \\ud800 cat"}\n', "column 'a' .*surrogate.* in row 2"),
-    "half a character in a name": ("t.json", '[{"\\ud800": 1}]', "surrogate.* in row 1"),
-    "lines of numbers": ("t.jsonl", "1\n2\n", "row 1 is 1; expected an object"),
-    "no list of objects": ("t.json", '{"a": {"0": 1}}', "row 1 is .*; expected an object"),
+    "lines of numbers": ("t.jsonl", "1\n2\n", "expected a list of objects"),
+    "no list of objects": ("t.json", '{"a": {"0": 1}}', "expected a list of objects"),
     "a deep JSON": ("t.json", "[" * 100_000, "could not be read as json"),
     "a cut JSON": ("t.json", '[{"a": 1}', "could not be read as json"),
     "another ending": ("t.xlsx", "a", "ends in '.xlsx'; expected one of"),
@@ -99,7 +94,7 @@ def test_words_that_look_like_something_else_are_words_and_nothing_is_nothing(tm
     read = read_table(save(frame, tmp_path / f"t{ending}"))
     assert read[list(WORDS)].to_dict("list") == WORDS
     assert read["logprob"].iloc[0] == -1.5 and pd.isna(read["logprob"].iloc[1])
-    with pytest.raises(ValueError, match=r"no value .*'logprob' of row 2"):
+    with pytest.raises(ValueError, match=r"holds nan .*'logprob' of row 2; expected a value"):
         require_columns(read, ["logprob"], "The table")
 
 
@@ -112,10 +107,12 @@ def test_a_name_is_a_file_only_if_it_is_one(tmp_path):
         read_table(tmp_path / "pairs.cvs")
     os.mkfifo(tmp_path / "pipe.csv")  # which hung for ever
     (tmp_path / "folder.csv").mkdir()
-    for name, kind in (("pipe.csv", "not a regular file"), ("folder.csv", "a folder")):
-        for refuse in (read_table, read_text, check_table):
-            with pytest.raises(ValueError, match=f"is {kind}; expected a file"):
-                refuse(tmp_path / name)
+    for name in ("pipe.csv", "folder.csv"):
+        for read in (read_table, read_text):
+            with pytest.raises(ValueError, match=f"There is no file .*{name}"):
+                read(tmp_path / name)
+    with pytest.raises(ValueError, match="is a folder; expected the name of a file"):
+        check_table(tmp_path / "folder.csv")
 
 
 def test_tables_in_a_folder(tmp_path):

@@ -23,13 +23,13 @@ import pandas as pd
 
 from .. import __version__
 from ..engine.progress import Progress
-from ..io.environment import environment
 from ..io.files import check_folder, slug
 from ..io.store import (
     Record,
     StoredTable,
     as_written,
     differences,
+    environment,
     read_record,
     read_records,
     record_folder,
