@@ -94,7 +94,7 @@ def test_words_that_look_like_something_else_are_words_and_nothing_is_nothing(tm
     read = read_table(save(frame, tmp_path / f"t{ending}"))
     assert read[list(WORDS)].to_dict("list") == WORDS
     assert read["logprob"].iloc[0] == -1.5 and pd.isna(read["logprob"].iloc[1])
-    with pytest.raises(ValueError, match=r"holds nan .*'logprob' of row 2; expected a value"):
+    with pytest.raises(ValueError, match=r"no value .*'logprob' of row 2"):
         require_columns(read, ["logprob"], "The table")
 
 
@@ -134,14 +134,14 @@ def test_what_is_no_text_is_named_by_its_row(value, kind):
         require_columns(frame.head(0), ["prefix"], "The table")
 
 
-@pytest.mark.parametrize("value", ["true", " Yes ", "1", 1, 1.0, True])
-def test_true_false_and_neither(value):
+def test_true_false_and_neither():
     """`no` counted as true, as any text but the empty one does in Python."""
-    no = {"true": "false", " Yes ": "no", "1": "0"}.get(value, type(value)(0))
-    assert require_boolean(pd.DataFrame({"x": [value, no]}, dtype=object), "x").tolist() == [True, False]
-    for wrong in ("", "maybe", None, float("nan"), 2, 0.5, [True]):
+    for yes in (1, 1.0, True):
+        frame = pd.DataFrame({"x": [yes, type(yes)(0)]}, dtype=object)
+        assert require_boolean(frame, "x").tolist() == [True, False]
+    for wrong in ("", "no", None, float("nan"), 2, 0.5):
         with pytest.raises(ValueError, match=r"'x' of row 2; expected true or false"):
-            require_boolean(pd.DataFrame({"x": [value, wrong]}, dtype=object), "x")
+            require_boolean(pd.DataFrame({"x": [True, wrong]}, dtype=object), "x")
 
 
 def test_reserved_columns():

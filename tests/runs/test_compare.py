@@ -279,8 +279,8 @@ def test_there_is_one_notice_for_each_cause(tmp_path, monkeypatch):
     ]
     assert all_notices(Results(records)) == [
         "Part of the data (at most 5 items of each group): b, c. Not comparable with published numbers.",
-        "f was run with a different --pll than a and 2 more; do not compare their scores.",
-        "g was run on a different data set than a and 2 more; do not compare their scores.",
+        "f was run with a different --pll than a; do not compare their scores.",
+        "g was run on a different data set than a; do not compare their scores.",
     ]
 
 

@@ -125,15 +125,19 @@ def refuse(
 
 def require_columns(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
     """Raise ValueError if a column is missing or has a missing value, or if there are no rows."""
-    if missing := [column for column in columns if column not in frame.columns]:
+    if lacking := [column for column in columns if column not in frame.columns]:
         raise ValueError(
-            f"{title} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
+            f"{title} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; it has "
             f"{', '.join(map(str, frame.columns)) or 'none'}. Rename or add the missing ones."
         )
     if frame.empty:
         raise ValueError(f"{title} has no rows, so there is nothing to score. Check the file or your filter.")
     for column in columns:
-        refuse(frame[column].isna(), frame, title, column, "a value")
+        if (missing := frame[column].isna().to_numpy()).any():
+            row = int(missing.argmax()) + 1
+            raise ValueError(
+                f"{title} has no value in column {column!r} of row {row}; fill it in or remove the row."
+            )
 
 
 def require_text(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
@@ -151,12 +155,9 @@ def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> 
 
 
 def require_boolean(frame: pd.DataFrame, column: str, title: str = "The table") -> "pd.Series[bool]":
-    """Return a column as booleans: true/false, yes/no and 1/0, as values or as text; ValueError for anything else."""
-    meant = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
-    # A column of 0 and 1 with a missing value is read as floats.
-    booleans = [meant.get(str(value).strip().lower().removesuffix(".0")) for value in frame[column]]
-    refuse(np.array([value is None for value in booleans]), frame, title, column, "true or false")
-    return pd.Series(booleans, index=frame.index, name=column, dtype=bool)
+    """Return a column of true and false, or of 1 and 0, as booleans; ValueError for anything else, such as `no`."""
+    refuse(~frame[column].isin([True, False]), frame, title, column, "true or false")
+    return frame[column].astype(bool)
 
 
 def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], title: str) -> None:

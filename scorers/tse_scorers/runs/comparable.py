@@ -80,24 +80,18 @@ def notices(systems: Mapping[str, Record]) -> list[str]:
             is_released = record.signature["dataset"] in released
             warning = " Not comparable with published numbers." if is_released else ""
             of_part.setdefault((part, warning), []).append(system)
-    kinds: list[list[str]] = []  # systems that compare with each other
-    for system, record in systems.items():
-        kind = next((kind for kind in kinds if not different(record, systems[kind[0]])), None)
-        kinds += [kind := []] if kind is None else []
-        kind.append(system)
-    most = max(kinds, key=len, default=[])
+    first = next(iter(systems), "")
     unlike: dict[tuple[str, ...], list[str]] = {}
-    for kind in kinds:
-        reasons = [of for of in different(systems[kind[0]], systems[most[0]]) if of != PART]  # said above
-        if reasons:
-            unlike.setdefault(tuple(reasons), []).extend(kind)
+    for system, record in systems.items():
+        if reasons := [of for of in different(record, systems[first]) if of != PART]:  # said above
+            unlike.setdefault(tuple(reasons), []).append(system)
     return [
         *(f"Part of the data ({part}): {listed(of)}.{warning}" for (part, warning), of in of_part.items()),
         *(
             f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
             for names in same_revisions(systems)
         ),
-        *(run_otherwise(names, of, listed(most, 1)) for of, names in unlike.items()),
+        *(run_otherwise(names, of, first) for of, names in unlike.items()),
     ]
 
 

@@ -45,11 +45,6 @@ class Failure:
     model: str
     error: Exception
 
-    @property
-    def name(self) -> str:
-        """The name of the model or checkpoint without the folder that it is in."""
-        return Path(self.model).name
-
     def __str__(self) -> str:
         kind, message = type(self.error).__name__, str(self.error).strip()
         expected = isinstance(self.error, ValueError | TypeError | OSError) and message
