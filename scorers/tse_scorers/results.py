@@ -11,7 +11,7 @@ import pandas as pd
 
 from .io.rows import IDENTITY, frame_of
 from .io.store import Record, read_records
-from .io.systems import model_names, run_names
+from .io.systems import short_names
 from .report.numbers import with_interval
 from .suites import find_suite
 
@@ -31,7 +31,7 @@ class Results:
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = list(records)
         self.folders = list(dict.fromkeys(record.folder.parent.parent for record in self.records))
-        self.systems = _systems(self.records, self.folders)
+        self.systems = _systems(self.records)
 
     @classmethod
     def load(cls, *folders: Path | str) -> "Results":
@@ -160,10 +160,10 @@ class Results:
         return axes
 
 
-def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
+def _systems(records: Sequence[Record]) -> list[str]:
     """Name the model of each record: `@revision` where it has several, ` (folder)` where two have it on one data."""
     signatures = [record.signature for record in records]
-    names = model_names(of["model"] for of in signatures)
+    names = short_names(of["model"] for of in signatures)
     versions = Counter(model for model, _ in {(of["model"], of["revision"]) for of in signatures})
     labels = [
         names[of["model"]] + f"@{of['revision'] or 'default'}" * (versions[of["model"]] > 1)
@@ -171,8 +171,9 @@ def _systems(records: Sequence[Record], folders: Sequence[Path]) -> list[str]:
     ]
     data = [(label, of["suite"], of["config"]) for label, of in zip(labels, signatures, strict=True)]
     twice = {label for (label, *_), n in Counter(data).items() if n > 1}
-    runs = dict(zip(folders, run_names(folders), strict=True))
+    paths = [str(record.folder.parent.parent.resolve()) for record in records]
+    runs = short_names(paths)
     return [
-        f"{label} ({runs[record.folder.parent.parent]})" if label in twice else label
-        for label, record in zip(labels, records, strict=True)
+        f"{label} ({runs[path]})" if label in twice else label
+        for label, path in zip(labels, paths, strict=True)
     ]

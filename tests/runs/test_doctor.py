@@ -139,7 +139,7 @@ def test_nan_in_one_layer_is_named_by_a_run_before_it_scores_and_by_the_command(
     assert code == 1 and said.count("failed") >= 1 and "transformer.h.1.mlp.c_fc" in said.replace("\n", "")
 
 
-def test_the_command_names_options_as_they_are_written(tmp_path):
+def test_a_masked_model_that_is_loaded_as_causal_is_found(tmp_path):
     for part in parts("masked", "bert"):
         part.save_pretrained(tmp_path / "bert")
     code, said = tse("doctor", str(tmp_path / "bert"), "--kind", "causal")

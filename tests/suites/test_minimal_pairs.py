@@ -145,7 +145,7 @@ def test_groups_and_limit_choose_pairs(tmp_path):
             "'Somebody else' .*row 1; expected the beginning of the sentence",
         ),
         ({"UID": "mine", "linguistics_term": None}, "no value in column 'linguistics_term'"),
-        ({"UID": ["npi_present_2"]}, "column 'UID' holds .* in row 1; expected text"),
+        ({"UID": ["npi_present_2"]}, "in column 'UID' of row 1; expected text"),
         ({"sentence_good": 7}, r"7 \(int\) .*'sentence_good' .*row 1; .*text"),
         ({"pairID": "x"}, "file.jsonl .*x.* in column 'pairID' of row 1; expected a whole number"),
         ({"pairID": 1.5}, "1.5 .*in column 'pairID'"),

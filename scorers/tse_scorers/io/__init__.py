@@ -7,7 +7,6 @@ In reading order:
     bundle.py          data sets, metrics and models, in the package and on the Hub
     suggestions.py     what a misspelt name was probably meant to be
     systems.py         what models are called, the order of their revisions
-    environment.py     the versions and the machine that results are made with
     rows.py            a row of results: its columns
     store.py           a record: the scores of one model on one suite and data
 """

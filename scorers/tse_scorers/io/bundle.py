@@ -6,7 +6,6 @@ In a checkout, what is shipped are the repository's own folders `datasets/` and 
 
 import functools
 import importlib
-import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -91,18 +90,10 @@ def load_metric(name: str) -> "evaluate.EvaluationModule":
     """
     import evaluate
 
-    if "/" in name:
-        # Not by its Hub id: evaluate may use the newest version in its cache instead of the requested one.
-        script = snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py"
-    else:
-        script = bundle_path("metrics", name)
-    try:
-        return evaluate.load(str(script))
-    except OSError as error:
-        raise ValueError(
-            f"The metric {script} could not be loaded: {error}. Check that it exists, and that HF_HOME names a folder "
-            "that can be written."
-        ) from error
+    if "/" not in name:
+        return evaluate.load(str(bundle_path("metrics", name)))
+    # Not by its Hub id: evaluate may use the newest version in its cache instead of the requested one.
+    return evaluate.load(str(snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py"))
 
 
 def load_data(name: str, config: str | None = None, split: str | None = None) -> "datasets.Dataset":
@@ -121,21 +112,13 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     """
     import datasets  # takes a second, and not every command loads data
 
-    if not isinstance(name, str):
-        raise TypeError(f"Got the data set {name!r:.80} ({type(name).__name__}); expected its name, a text.")
     if "/" not in name:
         return datasets.Dataset(shipped_table(name, config, split))
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
-        raise ValueError(
-            f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on "
-            "the Hub, a shipped one by its name, or the path of a file."
-        )
     # Not by its Hub id: offline, `datasets` may use the newest cached version instead of the requested one.
-    folder = str(snapshot(name, "dataset"))
+    folder = snapshot(name, "dataset")
     try:
-        config = _only("configuration", datasets.get_dataset_config_names(folder), name, config)
-        loaded = datasets.load_dataset(folder, config)
-    except (OSError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        loaded = datasets.load_dataset(str(folder), config)
+    except (OSError, RuntimeError, ValueError, datasets.exceptions.DatasetsError) as error:
         raise _not_from_hub(name, error) from error
     return loaded[_only("split", list(loaded), name, split)]
 
@@ -207,10 +190,8 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
                 local_files_only=reason is not None,
             )
         )
-    except OSError as error:  # includes HfHubHTTPError and errors of the cache
-        if reason is not None:
-            raise _not_from_hub(name, f"{reason}, and it is not in the cache") from error
-        raise _not_from_hub(name, error) from error
+    except (OSError, ValueError) as error:  # HfHubHTTPError, names that none can have, errors of the cache
+        raise _not_from_hub(name, f"{reason}, and it is not in the cache" if reason else error) from error
 
 
 def _not_from_hub(name: str, error: object) -> ValueError:
@@ -219,15 +200,6 @@ def _not_from_hub(name: str, error: object) -> ValueError:
         "revision and the connection; offline, only what was downloaded before can be loaded. What refined-tse ships "
         "loads by its bare name."
     )
-
-
-def download(url: str, path: Path | str) -> None:
-    """Write a file from a server to a path; OSError where the server does not answer or refuses."""
-    import requests
-
-    with requests.get(url, stream=True, timeout=30) as answer, open(path, "wb") as file:
-        answer.raise_for_status()
-        file.writelines(answer.iter_content(2**20))
 
 
 def unreachable() -> str | None:

@@ -17,52 +17,31 @@ from .suggestions import did_you_mean
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def require_exists(path: Path) -> None:
-    """Raise ValueError where there is no such file or folder; the message says which name is like it."""
-    if not os.path.lexists(path):
-        names = os.listdir(path.parent)[:1000] if path.parent.is_dir() else []
-        raise ValueError(
-            f"There is no file {path}.{did_you_mean(path.name, names)} Check the path; it is relative to the "
-            "current folder."
-        )
-
-
 def require_file(path: Path) -> None:
     """Raise ValueError if a path is not a regular file: reading a named pipe or a device might never end."""
     if not os.path.isfile(path):
-        require_exists(path)
-        kind = "a folder" if path.is_dir() else "not a regular file"
-        raise ValueError(f"{path} is {kind}; expected a file. Save the data to a file first.")
+        names = [other.name for other in path.parent.glob("*") if other.is_file()]
+        raise ValueError(
+            f"There is no file {path}.{did_you_mean(path.name, names)} Check the path; it is relative to the current "
+            "folder."
+        )
 
 
 def read_text(path: Path) -> str:
     r"""Read a UTF-8 text file, with or without a byte order mark; all line ends become `\n`.
 
     Raises:
-        ValueError: the file cannot be read, is not a regular file, is not UTF-8, or holds NUL characters.
+        ValueError: there is no such file, or it is not UTF-8 text.
     """
     require_file(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
+        why = "it holds a NUL character" if "\0" in text else ""  # UTF-16 without a mark
     except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise ValueError(
-            f"{path} holds a NUL character in line {line}; expected text. Save the file as UTF-8 text."
-        )
+        why = str(error)
+    if why:
+        raise ValueError(f"{path} is not UTF-8 text ({why}). Save it as UTF-8, or convert it with `iconv`.")
     return text
-
-
-def not_utf8(path: Path) -> ValueError:
-    """Return the error to raise for a file that does not decode; it names the first invalid byte."""
-    content, place = path.read_bytes(), ""
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        place = f" (byte {content[error.start]:#04x} in line {line})"
-    return ValueError(f"{path} is not UTF-8 text{place}. Save it as UTF-8 text, or convert it with `iconv`.")
 
 
 def file_digest(path: Path) -> str:
@@ -78,15 +57,6 @@ def blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(2**22):
             yield block
-
-
-def blob_id(content: bytes) -> str:
-    """Return git's object id of a file, which the Hub states for each file that is not stored as a large one.
-
-    >>> blob_id(b"")
-    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
-    """
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def check_folder(folder: Path) -> None:
@@ -106,12 +76,10 @@ def check_file(path: Path, endings: Collection[str], inputs: Collection[Path] = 
     if path.suffix not in endings:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(endings)}.")
     check_folder(path.parent)
-    if os.path.lexists(path):
-        require_file(path)
-        if any(os.path.isfile(source) and os.path.samefile(path, source) for source in inputs):
-            raise ValueError(
-                f"{path} is the input file; the output would replace it. Choose another with --out."
-            )
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; expected the name of a file.")
+    if path.exists() and any(source.exists() and path.samefile(source) for source in inputs):
+        raise ValueError(f"{path} is the input file; the output would replace it. Choose another with --out.")
 
 
 @contextmanager

@@ -10,27 +10,45 @@ this package reads records. Reading a folder runs no code: it is JSON and Parque
 """
 
 import json
+import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .environment import environment
-from .files import printable, slug, write_atomically, write_text
+from .. import __version__
+from .files import slug, write_atomically, write_text
 from .rows import IDENTITY, Row, plain
 from .systems import position
 
 RUNS = "runs"
 RECORD_FILE = "record.json"
 RESULTS_FILE = "results.json"
-REPORT_FILE = "report.html"
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Return the versions and the machine that a result is made with."""
+    import torch
+
+    has_gpu, packages = (
+        torch.cuda.is_available(),
+        ("torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy"),
+    )
+    return {
+        "python": platform.python_version(),
+        "platform": platform.system(),
+        "device": torch.cuda.get_device_name() if has_gpu else platform.processor() or platform.machine(),
+        "refined-tse": __version__,
+        **{package: version(package) for package in packages},
+    }
 
 
 @dataclass(frozen=True)
@@ -39,27 +57,13 @@ class StoredTable:
 
     path: Path
 
-    @cached_property
-    def column_names(self) -> list[str]:
-        """The names of its columns."""
-        return list(self._opened().schema_arrow.names)
-
     def read(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """Read the table, or those of some columns that it has; a ValueError says what to do where it is damaged.
-
-        Lists are arrays.
-        """
-        there = None if columns is None else [name for name in columns if name in self.column_names]
+        """Read the table, or those of some columns that it has; lists are arrays."""
         try:
-            with self._opened() as file:
+            # Not read_table, which would read a parent folder named `a=1` as a column.
+            with pq.ParquetFile(self.path) as file:
+                there = [name for name in file.schema_arrow.names if columns is None or name in columns]
                 return file.read(there).to_pandas()
-        except (OSError, pa.ArrowException) as error:
-            raise unusable(self.path, error) from error
-
-    def _opened(self) -> pq.ParquetFile:
-        # Not read_table, which would read a parent folder named `a=1` as a column.
-        try:
-            return pq.ParquetFile(self.path)
         except (OSError, pa.ArrowException) as error:
             raise unusable(self.path, error) from error
 
@@ -120,34 +124,26 @@ class Record:
                     path.unlink(missing_ok=True)
             for name, table in tables.items():
                 write_parquet(table, self.folder / f"{name}.parquet")
-        content = {key: value for key, value in vars(self).items() if key in _WRITTEN}
-        content["rows"] = [plain(row) for row in self.rows]
+        names = ("signature", "facts", "request", "environment", "created")
+        content = {name: getattr(self, name) for name in names} | {"rows": [plain(row) for row in self.rows]}
         write_text(self.folder / RECORD_FILE, json.dumps(content, indent=1, default=str) + "\n")
         return self
 
 
-_WRITTEN = ("signature", "facts", "request", "environment", "created")
-
-
 def unusable(path: Path, why: object) -> ValueError:
     """Return the error for a file of a record that cannot be read."""
-    reason = str(why).strip().split("\n", 1)[0][:200].rstrip(".") or type(why).__name__
+    reason = " ".join(str(why).split())[:200].rstrip(".") or type(why).__name__
     return ValueError(f"{path} cannot be read ({reason}). Remove {path.parent}, and run again.")
 
 
 def read_record(folder: Path) -> Record | None:
-    """Return the record in a folder, None where it is not complete; ValueError where it is damaged."""
+    """Return the record in a folder, None where it is not complete; ValueError where it cannot be read."""
     path = folder / RECORD_FILE
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        record = Record(folder, **content)
-        _ = [record.signature[name] for name in IDENTITY]
-        if not isinstance(record.created, int):
-            raise TypeError("created is no whole number")
-        return record
+        return Record(folder, **json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise unusable(path, error) from error
 
 
@@ -155,7 +151,7 @@ def read_records(out: Path) -> list[Record]:
     """Return the records of an output folder, the oldest first, the revisions of a series in order of their training.
 
     Raises:
-        ValueError: a record is damaged, or `out` is a file.
+        ValueError: a record cannot be read, or `out` is a file.
     """
     if out.is_file():
         raise ValueError(
@@ -163,14 +159,19 @@ def read_records(out: Path) -> list[Record]:
         )
     found = (read_record(path.parent) for path in out.glob(f"{RUNS}/*/{RECORD_FILE}"))
     records = sorted(filter(None, found), key=lambda record: (record.created, record.folder.name))
-    groups = [tuple(map(record.identity.get, ("suite", "dataset", "config", "model"))) for record in records]
-    series = {group for group, record in zip(groups, records, strict=True) if record.request.get("series")}
-    first = {group: place for place, group in reversed([*enumerate(groups)])}
-    places = [
-        (first[group], position(str(record.identity.get("revision")) if group in series else ""))
-        for group, record in zip(groups, records, strict=True)
-    ]
-    return [records[number] for number in sorted(range(len(records)), key=places.__getitem__)]
+    first: dict[Any, int] = {}
+    for record in records:
+        first.setdefault(_of_model(record), record.created)
+
+    def place(record: Record) -> tuple[int, tuple[float, str]]:
+        revision = str(record.signature["revision"]) if record.request.get("series") else ""
+        return first[_of_model(record)], position(revision)
+
+    return sorted(records, key=place)
+
+
+def _of_model(record: Record) -> tuple[Any, ...]:
+    return tuple(value for name, value in record.identity.items() if name != "revision")
 
 
 def record_folder(out: Path, model: str, suite: str, config: str | None) -> Path:
@@ -199,19 +200,11 @@ def write_parquet(frame: pd.DataFrame, path: Path) -> None:
 
 
 def _array(column: "pd.Series[Any]") -> pa.Array:
-    """Return a column for Parquet: numbers, booleans and lists of them as they are, all else as text."""
-    kind = column.dtype
-    if isinstance(kind, np.dtype) and kind.kind != "O":
-        return pa.array(column.to_numpy(), from_pandas=True)
-    if not isinstance(kind, pd.StringDtype) and not any(
-        isinstance(cell, list | np.ndarray) for cell in column[:1]
-    ):
-        if pd.api.types.infer_dtype(column, skipna=True) in ("boolean", "integer", "floating"):
-            return pa.array(column, from_pandas=True)
-        column = column.map(str, na_action="ignore").astype("string")
-    array = pa.array(column, from_pandas=True)
-    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
+    """Return a column for Parquet; one with values of several kinds, which a user's own may have, is text."""
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array(column.map(str, na_action="ignore"), from_pandas=True)
 
 
 def as_written(signature: Mapping[str, object]) -> Any:
@@ -226,13 +219,12 @@ def differences(earlier: Mapping[str, Any], current: Mapping[str, Any]) -> Itera
     (['limit was 20 and is not given'], ['the data have changed'])
     """
     changed = [key for key in {**earlier, **current} if earlier.get(key) != current.get(key)]
-    causes = [key for key in changed if key not in _HASHES] or changed
-    for key in causes:
-        if key in ("options", "model_options", "scorer", "facts"):
-            yield from differences(earlier.get(key) or {}, current.get(key) or {})
+    for key in [key for key in changed if key not in _HASHES] or changed:
+        one, other = earlier.get(key, "not given"), current.get(key, "not given")
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from differences(one, other)
         else:
-            values = [_shown(of.get(key)) for of in (earlier, current)]
-            yield _HASHES.get(key) or f"{key.replace('_', ' ')} was {values[0]} and is {values[1]}"
+            yield _HASHES.get(key) or f"{key.replace('_', ' ')} was {one} and is {other}"
 
 
 _HASHES = {
@@ -241,11 +233,3 @@ _HASHES = {
     "revision": "the model's weights have changed",
 }
 """Hashes tell a user nothing, and may follow from other changes."""
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "not given"
-    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    # The end of a path says more than its start.
-    return printable(shown if len(shown) < 50 else f"…{shown[-49:]}")

@@ -2,55 +2,28 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TypeVar
-
-Key = TypeVar("Key")
+from collections.abc import Iterable
 
 
-def run_names(folders: Sequence[Path]) -> list[str]:
-    """Name runs by their folders, with as many parent folders as it takes to tell them apart.
+def short_names(paths: Iterable[str]) -> dict[str, str]:
+    """Name models and folders by the ends of their paths, with as many parts as it takes to tell them apart.
 
-    >>> run_names([Path("/x/a/out"), Path("/x/b/out")])
-    ['a/out', 'b/out']
+    At first, as many parts are shown as of a Hub id; of a path that is marked as one, its last.
+
+    >>> short_names(["models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2"]).values()
+    dict_values(['EleutherAI/pythia-70m', 'mine', 'gpt2'])
+    >>> short_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"]).values()
+    dict_values(['a/gpt2', 'b/gpt2', 'gpt2'])
     """
-    return list(_told_apart({n: (folder.resolve().parts, 1) for n, folder in enumerate(folders)}).values())
-
-
-def model_names(models: Iterable[str]) -> dict[str, str]:
-    """Shorten the names of models; those that would be called alike get as many more folders as tell them apart.
-
-    At first, as many components are shown as of a Hub id; of a path that is marked as one, one.
-
-    >>> list(model_names(["models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2"]).values())
-    ['EleutherAI/pythia-70m', 'mine', 'gpt2']
-    >>> model_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"])
-    {'./models/a/gpt2': 'a/gpt2', './models/b/gpt2': 'b/gpt2', 'gpt2': 'gpt2'}
-    """
-    is_path = re.compile(r"[./~\\]|[A-Za-z]:\\")
-    names = _told_apart(
-        {
-            model: (re.split(r"[/\\]", model.rstrip("/\\")), 1 if is_path.match(model) else 2)
-            for model in models
-        }
-    )
-    # Paths that differ in nothing but a slash at the end keep it.
-    return {model: model if [*names.values()].count(name) > 1 else name for model, name in names.items()}
-
-
-def _told_apart(paths: Mapping[Key, tuple[Sequence[str], int]]) -> dict[Key, str]:
-    """Name paths by their last parts: by the number given, and by more where two would be called alike."""
-    lengths = {key: length for key, (_, length) in paths.items()}
+    parts = {path: re.split(r"[/\\]", path.rstrip("/\\")) for path in paths}
+    shown = {path: 1 if re.match(r"[./~\\]|[A-Za-z]:\\", path) else 2 for path in parts}
     while True:
-        names = {key: "/".join(parts[-lengths[key] :]) for key, (parts, _) in paths.items()}
-        alike = Counter(names.values())
-        longer = [
-            key for key, (parts, _) in paths.items() if alike[names[key]] > 1 and lengths[key] < len(parts)
-        ]
+        names = {path: "/".join(of[-shown[path] :]) for path, of in parts.items()}
+        n_of_name = Counter(names.values())
+        longer = [path for path, of in parts.items() if n_of_name[names[path]] > 1 and shown[path] < len(of)]
         if not longer:
             return names
-        lengths |= {key: lengths[key] + 1 for key in longer}
+        shown |= {path: shown[path] + 1 for path in longer}
 
 
 def basename(model: str) -> str:

@@ -20,28 +20,20 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from .files import check_file, read_text, require_exists, require_file, write_atomically
-
-Tables = dict[str, pa.Table]
-"""Scores per example: the last part of a file's name -> its table."""
+from .files import check_file, read_text, require_file, write_atomically
 
 
 def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.DataFrame:
     text = read_text(path)
-    header: list[str] = []
-    first = 1  # the first line of a row
-    rows = csv.reader(io.StringIO(text), delimiter=separator)
-    for row in rows:
-        if row and not header:
-            header = row
-            _require_once(header)
-        elif row and len(row) != len(header):
-            quotes = "Put texts that contain a separator or a quotation mark in double quotes."
+    header, *rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row] or [[]]
+    if repeated := [name for name in header if header.count(name) > 1]:
+        raise ValueError(f"the column {repeated[0]!r} is there twice")
+    for number, row in enumerate(rows, 1):  # pandas would fill it up
+        if len(row) != len(header):
             raise ValueError(
-                f"line {first} has {len(row)} fields, but the header has {len(header)}. "
-                f"{other_separator(header) or quotes}"
+                f"row {number} has {len(row)} fields, but the header has {len(header)} ({', '.join(header)}). Separate "
+                "fields by commas (.csv) or tabs (.tsv), and put texts that contain one in double quotes"
             )
-        first = rows.line_num + 1
     missing = {column: ["", "nan", "NaN"] for column in header if column not in texts}
     return pd.read_csv(
         io.StringIO(text), sep=separator, keep_default_na=False, na_values=missing,
@@ -50,37 +42,12 @@ def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.Da
 
 
 def _read_json(path: Path, _: Collection[str]) -> pd.DataFrame:
-    text = read_text(path)
-    lines = (line for line in text.split("\n") if line.strip())
-    rows = [*map(_parsed, lines)] if path.suffix == ".jsonl" else _parsed(text)
-    for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
-        if not (isinstance(row, dict) and isinstance(rows, list)):
-            raise ValueError(
-                f'row {number} is {row!r:.60}; expected an object such as {{"sentence": "It rains."}}'
-            )
-        for name, cell in row.items():
-            if isinstance(cell, list | dict):
-                raise ValueError(
-                    f"column {name!r} holds {cell!r:.60} in row {number}; expected text or a number in each cell"
-                )
-            if has_half_character(name) or has_half_character(cell):
-                raise ValueError(
-                    f"column {name!r} holds half of a character (a lone surrogate) in row {number}; expected text"
-                )
+    text = read_text(path)  # pandas' own reader takes texts of digits for times
+    is_lines = path.suffix == ".jsonl"
+    rows = [json.loads(line) for line in text.split("\n") if line.strip()] if is_lines else json.loads(text)
+    if not (isinstance(rows, list) and all(isinstance(row, dict) for row in rows)):
+        raise ValueError('expected a list of objects, or one in each line, such as {"sentence": "It rains."}')
     return pd.DataFrame(rows)
-
-
-def _parsed(text: str) -> Any:
-    def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        _require_once([name for name, _ in pairs])
-        return dict(pairs)
-
-    return json.loads(text, object_pairs_hook=of_pairs)
-
-
-def _require_once(names: list[str]) -> None:
-    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ValueError(f"the column {repeated[0]!r} is there twice; expected each name once")
 
 
 def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
@@ -113,7 +80,7 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 
     Raises:
         ValueError: the file does not exist, has an unknown ending or another format than its ending, or is ambiguous
-            (rows with more or fewer fields than the header, two columns with the same name, lists in cells).
+            (rows with more or fewer fields than the header, two columns with the same name).
     """
     require_file(path)
     if path.suffix not in READERS:
@@ -131,9 +98,8 @@ def tables_in(path: Path) -> list[Path]:
     """Return a file itself, or the tables in a folder (or in its folder `data`), in order of their names.
 
     Raises:
-        ValueError: there is no such file or folder, or no table in it.
+        ValueError: there is no table in the folder.
     """
-    require_exists(path)
     if not path.is_dir():
         return [path]
     for folder in (path, path / "data"):
@@ -142,32 +108,10 @@ def tables_in(path: Path) -> list[Path]:
     raise ValueError(f"There are no tables in {path}; expected files ending in {', '.join(READERS)}.")
 
 
-def other_separator(header: Sequence[object]) -> str:
-    """Say that a header is one field because another character separates its fields; empty if it is not.
-
-    Spreadsheets save CSV with semicolons where the decimal mark is a comma.
-
-    >>> other_separator(["one;two"])
-    "Its fields seem to be separated by ';'; save it with commas (.csv) or tabs (.tsv)."
-    """
-    for separator in ";\t,":
-        if len(header) == 1 and separator in str(header[0]):
-            return f"Its fields seem to be separated by {separator!r}; save it with commas (.csv) or tabs (.tsv)."
-    return ""
-
-
-def has_half_character(value: object) -> bool:
-    r"""Whether a text has half of a surrogate pair (`\ud83d` in JSON), which readers drop or replace."""
-    return isinstance(value, str) and value.encode(errors="ignore").decode() != value
-
-
 def refuse(
-    wrong: "np.ndarray[Any, Any] | pd.Series[bool]",
-    frame: pd.DataFrame,
-    title: str,
-    column: str,
+    wrong: "Sequence[bool] | np.ndarray[Any, Any] | pd.Series[bool]", frame: pd.DataFrame, title: str, column: str,
     expected: str,
-) -> None:
+) -> None:  # fmt: skip
     """Raise ValueError for the first row that is marked as wrong, with its value in a column and what was expected."""
     if np.any(wrong):
         row = int(np.argmax(wrong))
@@ -181,48 +125,39 @@ def refuse(
 
 def require_columns(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
     """Raise ValueError if a column is missing or has a missing value, or if there are no rows."""
-    if missing := [column for column in columns if column not in frame.columns]:
+    if lacking := [column for column in columns if column not in frame.columns]:
         raise ValueError(
-            f"{title} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
-            f"{', '.join(map(str, frame.columns)) or 'none'}. "
-            f"{other_separator(list(frame.columns)) or 'Rename or add the missing ones.'}"
+            f"{title} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; it has "
+            f"{', '.join(map(str, frame.columns)) or 'none'}. Rename or add the missing ones."
         )
     if frame.empty:
         raise ValueError(f"{title} has no rows, so there is nothing to score. Check the file or your filter.")
     for column in columns:
-        empty = frame[column].isna().to_numpy()
-        if empty.any():
+        if (missing := frame[column].isna().to_numpy()).any():
+            row = int(missing.argmax()) + 1
             raise ValueError(
-                f"{title} has no value in column {column!r} of row {int(empty.argmax()) + 1}; fill it in or remove the "
-                "row."
+                f"{title} has no value in column {column!r} of row {row}; fill it in or remove the row."
             )
 
 
 def require_text(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
     """Raise ValueError if a column contains values that are not text, such as a number or a list."""
     for column in columns:
-        if not isinstance(frame[column].dtype, pd.StringDtype):
-            is_text = [isinstance(cell, str) for cell in frame[column]]
-            refuse(~np.array(is_text, dtype=bool), frame, title, column, "text")
+        refuse([not isinstance(cell, str) for cell in frame[column]], frame, title, column, "text")
 
 
 def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
-    """Raise ValueError if a column contains values that are not text, blank texts, or half characters."""
+    """Raise ValueError if a column contains values that are not text, or blank texts."""
     require_text(frame, columns, title)
     for column in columns:
-        blank = np.array([not text.strip() for text in frame[column]], dtype=bool)
+        blank = [not text.strip() for text in frame[column]]
         refuse(blank, frame, title, column, "a text with at least one word")
-        half = np.array([has_half_character(text) for text in frame[column]], dtype=bool)
-        refuse(half, frame, title, column, "a text with whole characters")
 
 
 def require_boolean(frame: pd.DataFrame, column: str, title: str = "The table") -> "pd.Series[bool]":
-    """Return a column as booleans: true/false, yes/no and 1/0, as values or as text; ValueError for anything else."""
-    meant = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
-    # A column of 0 and 1 with a missing value is read as floats.
-    booleans = [meant.get(str(value).strip().lower().removesuffix(".0")) for value in frame[column]]
-    refuse(np.array([value is None for value in booleans]), frame, title, column, "true or false")
-    return pd.Series(booleans, index=frame.index, name=column, dtype=bool)
+    """Return a column of true and false, or of 1 and 0, as booleans; ValueError for anything else, such as `no`."""
+    refuse(~frame[column].isin([True, False]), frame, title, column, "true or false")
+    return frame[column].astype(bool)
 
 
 def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], title: str) -> None:
@@ -264,14 +199,7 @@ def safe_cell(value: Any) -> Any:
 
 
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, separator: str = ",") -> None:
-    kinds = pd.api.types
-    texts = [
-        n for n, kind in enumerate(frame.dtypes) if not (kinds.is_numeric_dtype(kind) or kind.kind == "M")
-    ]
-    safe = frame.copy(deep=False)
-    for place in texts:
-        safe.isetitem(place, frame.iloc[:, place].astype(object).map(safe_cell))
-    safe.set_axis([*map(safe_cell, frame.columns)], axis=1).to_csv(file, sep=separator, index=False)
+    frame.map(safe_cell).rename(columns=safe_cell).to_csv(file, sep=separator, index=False)
 
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, BinaryIO], object]] = {

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
-MOST_ITEMS = 5
 KEYS = {"label": "measure", "system": "model", "value": "condition"}
 """Columns that head a row of a table -> their own heading."""
 
@@ -41,12 +40,6 @@ def printed(comparison: Comparison) -> "Iterator[str | Group]":
                     yield _table(shown, name if level == ALL else f"{name}, by {level}")
         yield from findings(of)
     yield from comparison.not_compared
-    items = comparison.items
-    if len(items) and items["system"].nunique() == 1:
-        first = items[items[["suite", "measure"]].eq(items[["suite", "measure"]].iloc[0]).all(axis=1)]
-        names = ["item", *first[["system", "reference"]].iloc[0]]
-        shown = first.head(MOST_ITEMS)[["item", "score", "reference_score"]].set_axis(names, axis=1)
-        yield Plain("items", f"Items that differ most in {first['measure'].iloc[0]}", shown).rich()
 
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:

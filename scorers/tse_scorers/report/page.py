@@ -15,8 +15,7 @@ import pandas as pd
 from ..io.files import check_folder, printable, write_text
 from ..io.tables import write_table
 from ..results import Results
-from ..runs.comparable import all_notices, listed
-from ..runs.jobs import not_scored
+from ..runs.comparable import all_notices
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import counted, summary
 from .scores import best_first, last_revisions, published_of, tidy
@@ -51,12 +50,11 @@ class Report:
                 yield from blocks
 
 
-def report_of(results: Results, missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of results; `missing` models could not be scored."""
+def report_of(results: Results) -> Report:
+    """Return what is shown of results."""
     every = tidy(results)
     rows = published_of(best_first(last_revisions(every)))
-    said = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
-    said += all_notices(results)
+    said = all_notices(results)
     sections = sections_of(results, rows, every)
     return Report(counted(rows), summary(rows, said), said, sections, settings(results, set(rows["system"])))
 
@@ -73,8 +71,7 @@ def write_report(out: Path | str, results: Results | None = None) -> Path:
     """
     out = Path(out)
     results = results or Results.load(out)
-    missing = [Path(model).name for folder in results.folders for model in not_scored(folder)]
-    report = report_of(results, missing)
+    report = report_of(results)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)

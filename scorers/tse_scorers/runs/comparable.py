@@ -5,7 +5,6 @@ precision, device and versions may differ: they are the models', or change score
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -64,62 +63,49 @@ def scored_part(record: Record) -> str:
     options = record.options
     parts = [f"at most {options['limit']} items of each group"] if options.get("limit") else []
     parts += [f"only {', '.join(options['groups'])}"] if options.get("groups") else []
-    # A file or a table, not a name of ours.
-    own_list = not re.fullmatch(r"\w*", str(options.get("lemmas", "")))
-    return ", ".join([*parts, *(["own list of verbs"] if own_list else [])])
-
-
-def is_own(record: Record) -> bool:
-    """Whether the data are the user's, and not among those that the suite knows by name."""
-    suite = find_suite(record.signature["suite"])
-    return record.signature["dataset"] not in {suite.name, *(name for name, _ in suite.datasets.values())}
+    has_own_list = "lemmas" in options and not str(options["lemmas"]).isidentifier()  # but a file or a table
+    return ", ".join([*parts, *["own list of verbs"] * has_own_list])
 
 
 def notices(systems: Mapping[str, Record]) -> list[str]:
-    """Say which systems of one suite and data compare neither with published numbers nor with most of the others.
+    """Say which systems of one suite and data compare neither with published numbers nor with the others.
 
-    There is one sentence for each cause: a part of the data, another way of running, revisions that are alike.
+    There is one sentence for each cause: a part of the data, revisions that are alike, another way of running.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    of_part: dict[tuple[str, str], list[str]] = {}
     for system, record in systems.items():
         if part := scored_part(record):
-            warning = "" if is_own(record) else " Not comparable with published numbers."
-            found.setdefault((part, warning), []).append(system)
-    sentences = [
-        f"Part of the data ({part}): {listed(names)}.{warning}" for (part, warning), names in found.items()
-    ]
-    sentences += [
-        f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
-        for names in same_revisions(systems)
-    ]
-    kinds: list[list[str]] = []  # systems that compare with each other
-    for system, record in systems.items():
-        alike = next((kind for kind in kinds if not different(record, systems[kind[0]])), None)
-        if alike is None:
-            kinds.append(alike := [])
-        alike.append(system)
-    most = max(kinds, key=len, default=[])
+            suite = find_suite(record.signature["suite"])
+            released = {suite.name, *(name for name, _ in suite.datasets.values())}
+            is_released = record.signature["dataset"] in released
+            warning = " Not comparable with published numbers." if is_released else ""
+            of_part.setdefault((part, warning), []).append(system)
+    first = next(iter(systems), "")
     unlike: dict[tuple[str, ...], list[str]] = {}
-    for kind in kinds:
-        reasons = [of for of in different(systems[kind[0]], systems[most[0]]) if of != PART]  # said above
-        if reasons:
-            unlike.setdefault(tuple(reasons), []).extend(kind)
-    return [*sentences, *(run_otherwise(names, of, listed(most, 1)) for of, names in unlike.items())]
+    for system, record in systems.items():
+        if reasons := [of for of in different(record, systems[first]) if of != PART]:  # said above
+            unlike.setdefault(tuple(reasons), []).append(system)
+    return [
+        *(f"Part of the data ({part}): {listed(of)}.{warning}" for (part, warning), of in of_part.items()),
+        *(
+            f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
+            for names in same_revisions(systems)
+        ),
+        *(run_otherwise(names, of, first) for of, names in unlike.items()),
+    ]
 
 
 def same_revisions(systems: Mapping[str, Record]) -> list[list[str]]:
     """Return the revisions of one model that score every item alike, which branches with the same weights do."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    alike: dict[str, list[str]] = {}
     for system, record in systems.items():
-        scores = json.dumps(
-            [(row["level"], row["value"], row["measure"], row.get("score")) for row in record.rows]
-        )
-        alike.setdefault((record.signature["model"], scores), []).append(system)
+        scores = [record.signature["model"], *(row.get("score") for row in record.rows)]
+        alike.setdefault(json.dumps(scores), []).append(system)
     found = []
-    for names in (names for names in alike.values() if len(names) > 1):
-        first = systems[names[0]].read()
-        same = [name for name in names if _equal(systems[name].read(), first)]
-        found += [same] if len(same) > 1 else []
+    for first, *others in alike.values():
+        tables = systems[first].read() if others else {}
+        same = [name for name in others if _equal(systems[name].read(), tables)]
+        found += [[first, *same]] if same else []
     return found
 
 

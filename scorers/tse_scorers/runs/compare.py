@@ -10,13 +10,11 @@ between the values of one column at each value of the others; two columns of two
 difference of these differences.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,8 +36,6 @@ COLUMNS = (
     "minimum_detectable", "n_ties", "n_excluded", "different", "reliable", "n_units_effective", "level", "value",
     "family", "n_family",
 )  # fmt: skip
-OF_LEMMAS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
-"""Further columns with `common_lemmas`."""
 CONDITION_KEYS = (
     "suite", "dataset", "config", "measure", "system", "by", "kind", "condition", "value", "se", "ci_low", "ci_high",
     "p", "p_adjusted", "family", "n_family", "unit", "n_units", "n_units_effective", "reliable", "n_items", "n_without",
@@ -47,26 +43,20 @@ CONDITION_KEYS = (
 """Keys of conditions in JSON, where `value` is the score or the difference."""
 FAMILY = ["suite", "dataset", "config", "measure", "kind", "level", "reference"]
 TEST = "square-and-add interval"
-N_ITEMS = 10
-"""Items that are named for each comparison."""
 _SCORES = ("logprob", "score", "surprisal", "ties", ROW, WEIGHT)
 """How the names of columns begin that are no conditions."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What differs between models, and between conditions.
 
     Attributes:
-        rows: a row for each difference, and for the score of each condition: `COLUMNS`, and those that belong to `by`
-            and `common_lemmas`.
-        items: those whose scores differ most: `measure`, `system`, `reference`, `item`, `score`, `reference_score`, ….
+        rows: a row for each difference, and for the score of each condition: `COLUMNS`, `kind`, with `by` `n_without`.
         not_compared: a sentence for each model or measure that could not be compared, with the reason.
     """
 
     rows: pd.DataFrame
-    items: pd.DataFrame
-    not_compared: Sequence[str] = ()
+    not_compared: Sequence[str]
 
 
 def compare(
@@ -98,29 +88,27 @@ def compare(
     results = results if isinstance(results, Results) else Results.load(*results)
     by, chosen = list(dict.fromkeys(by)), _measures(results, measures)
     tables = dict.fromkeys((of.signature["suite"], of.signature["config"]) for of in results.records)
-    of_data = [
-        _OfData(find_suite(name), results.of(name, config), config, reference) for name, config in tables
+    every = [(results.of(name, config), chosen[find_suite(name)]) for name, config in tables]
+    every = [(systems, of) for systems, of in every if of]
+    references = [
+        next((name for name, of in systems.items() if reference in (None, name, of.signature["model"])), "")
+        for systems, _ in every
     ]
-    of_data = [data for data in of_data if chosen[data.suite]]
-    if not any(data.reference for data in of_data):
+    if not any(references):
         raise ValueError(unknown_name("model", str(reference), dict.fromkeys(results.systems)))
-    if not allow_different:  # before the first item is read
-        for data in of_data:
-            data.refuse_different()
-    rows = [row for data in of_data for row in data.rows(chosen[data.suite], by, common_lemmas)]
-    notes = list(dict.fromkeys(note for data in of_data for note in data.notes))
+    of_data = [(name, *of) for name, of in zip(references, every, strict=True)]
+    for name, systems, _ in of_data if not allow_different else ():  # before the first item is read
+        refuse_different(systems, name)
+    notes: list[str] = []
+    rows = [row for of in of_data for row in _of_data(*of, by, common_lemmas, notes)]
     lacking = [name for name in measures if name not in {row["measure"] for row in rows}]
     if not rows or lacking or (by and not any(row["kind"] == SCORE for row in rows)):
-        of_measures = f" on {', '.join(lacking)}" if lacking else ""
-        is_single = len(set(results.systems)) == 1 and not by
-        reasons = (
-            notes[:1] if by else notes + ["Add another model, or compare conditions with --by."] * is_single
-        )
-        raise ValueError(f"There is nothing to compare{of_measures}. {' '.join(reasons)}")
-    further = ("kind", *(["n_without"] if by else []), *(OF_LEMMAS if common_lemmas else []))
-    frames = [pd.DataFrame(), *(frame for data in of_data for frame in data.items)]
-    items = pd.concat(frames, ignore_index=True)
-    return Comparison(_with_families(pd.DataFrame(rows)).reindex(columns=[*COLUMNS, *further]), items, notes)
+        on = f" on {', '.join(lacking)}" if lacking else ""
+        more = "" if by else "Add another model, or compare conditions with --by."
+        raise ValueError(f"There is nothing to compare{on}. {' '.join(notes[:1])} {more}".rstrip())
+    further = ("kind", "n_without") if by else ("kind",)
+    frame = _with_families(pd.DataFrame(rows)).reindex(columns=[*COLUMNS, *further])
+    return Comparison(frame, list(dict.fromkeys(notes)))
 
 
 def _measures(results: Results, names: Sequence[str]) -> dict[type[Suite], list[Measure]]:
@@ -136,112 +124,85 @@ def _measures(results: Results, names: Sequence[str]) -> dict[type[Suite], list[
     }
 
 
-class _OfData:
-    """The systems of a suite on some data, and what is found out about them.
+def refuse_different(systems: Mapping[str, Record], reference: str) -> None:
+    """Raise ValueError if a system was run on other data than the reference, or with other options."""
+    for system, record in systems.items() if reference else ():
+        if unlike := different(record, systems[reference]):
+            raise ValueError(
+                f"{run_otherwise([system], unlike, reference)} Run both on the same data with the same options, or "
+                "compare what they share with --allow-different."
+            )
 
-    Attributes:
-        reference: the system that the others are compared with; empty where it was not run on these data.
-        items: frames of the items that differ most.
-        notes: what is not compared, and why.
+
+def _of_data(
+    reference: str, systems: Mapping[str, Record], measures: Sequence[Measure], by: Sequence[str],
+    common_lemmas: bool, notes: list[str],
+) -> Iterator[Row]:  # fmt: skip
+    """Yield the rows of all systems on some data: conditions within one, then what is between it and the reference.
+
+    A sentence about what does not compare is added to `notes`.
     """
+    identity = {name: next(iter(systems.values())).signature[name] for name in ("suite", "dataset", "config")}
+    suite = find_suite(identity["suite"])
 
-    def __init__(
-        self, suite: type[Suite], systems: Mapping[str, Record], config: str, reference: str | None
-    ) -> None:
-        self.suite, self.systems, self.title = suite, systems, suite.title_of(config)
-        names = [name for name, of in systems.items() if reference in (None, name, of.signature["model"])]
-        self.reference = names[0] if names else ""
-        self.items: list[pd.DataFrame] = []
-        self.notes = [self._note(name, f"{reference} was not run on it") for name in systems if not names]
-
-    def _note(self, what: str, why: object) -> str:
+    def note(what: str, why: object) -> None:
         reason = str(why).removesuffix(".")
-        return f"Not compared: {what} on {self.title}, because {reason}{'' if reason.endswith('?') else '.'}"
+        end = "" if reason.endswith("?") else "."
+        notes.append(f"Not compared: {what} on {suite.title_of(identity['config'])}, because {reason}{end}")
 
-    def refuse_different(self) -> None:
-        """Raise ValueError if a system was run on other data than the reference, or with other options."""
-        for system, record in self.systems.items() if self.reference else ():
-            if unlike := different(record, self.systems[self.reference]):
-                raise ValueError(
-                    f"{run_otherwise([system], unlike, self.reference)} Run both on the same data with the same "
-                    "options, or compare what they share with --allow-different."
-                )
+    if not reference or (len(systems) == 1 and not by):
+        missing = "no other model in these folders was" if reference else "the reference was not"
+        note(", ".join(systems), f"{missing} run on it")
+        return
+    # Without common lemmas, the others are read one after the other.
+    read = {system: systems[system].read() for system in (systems if common_lemmas else [reference])}
+    common = suite.over_common(read) if common_lemmas else {}
+    for system, record in systems.items():
+        of_system = read if system in read else read | {system: record.read()}
+        for measure in measures:
+            tables = common if common and measure == suite.leading() else of_system
+            about = {**identity, "measure": measure.name, "system": system}
+            items = suite.items_of(tables[system], measure.table)
+            parts = []
+            if by and measure.column in items:
+                rows = conditions(suite, [items], measure, by)
+                parts.append((f"conditions of {system} by {' x '.join(by)}", about, rows))
+            if system != reference:
+                unlike = ", ".join(different(record, systems[reference]))
+                pair = about | {"reference": reference, "different": unlike}
+                rows = _between(suite, pair, tables, measure, by, record.facts["levels"])
+                parts.append((f"{measure.name} of {system} and {reference}", pair, rows))
+            for what, of_part, rows in parts:
+                try:
+                    yield from (of_part | row for row in rows)
+                except ValueError as error:
+                    note(what, error)
 
-    def rows(self, measures: Sequence[Measure], by: Sequence[str], common_lemmas: bool) -> Iterator[Row]:
-        """Yield the rows of all systems, conditions within one first, then what is between it and the reference."""
-        if not self.reference:
-            return
-        if len(self.systems) == 1 and not by:
-            self.notes.append(self._note(self.reference, "no other model in these folders was run on it"))
-            return
-        names = self.systems if common_lemmas else [self.reference]  # others are read one after the other
-        read: dict[str, Tables] = {system: self.systems[system].read() for system in names}
-        common = self.suite.over_common(read) if common_lemmas else {}
-        for system, record in self.systems.items():
-            tables = read if system in read else read | {system: record.read()}
-            for measure in measures:
-                is_over_common = bool(common) and measure == self.suite.leading()
-                for row in self._of_measure(system, common if is_over_common else tables, measure, by):
-                    yield row | (self._own_lemmas(row) if is_over_common and row["kind"] == MODELS else {})
 
-    def _of_measure(
-        self, system: str, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str]
-    ) -> Iterator[Row]:
-        """Yield the rows of a measure of a system."""
-        signature = self.systems[system].signature
-        about = {"suite": self.suite.name, **{name: signature[name] for name in ("dataset", "config")}}
-        about |= {"measure": measure.name, "system": system}
-        items = self.suite.items_of(tables[system], measure.table) if by else pd.DataFrame()
-        if measure.column in items:
-            rows = conditions(self.suite, [items], measure, by)
-            yield from self._noted(f"conditions of {system} by {' x '.join(by)}", about, rows)
-        if system != self.reference:
-            unlike = different(self.systems[system], self.systems[self.reference])
-            about |= {"reference": self.reference, "different": ", ".join(unlike)}
-            rows = self._between(about, tables, measure, by)
-            yield from self._noted(f"{measure.name} of {system} and {self.reference}", about, rows)
-
-    def _noted(self, what: str, about: Row, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield rows with what they are about; note why there are no more of them."""
-        try:
-            yield from (about | row for row in rows)
-        except ValueError as error:
-            self.notes.append(self._note(what, error))
-
-    def _between(
-        self, about: Row, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str]
-    ) -> Iterator[Row]:
-        """Yield differences from the reference by group, then models x conditions; ValueError where there are none."""
-        suite, system, column = self.suite, about["system"], measure.column
-        *sides, more = suite.pair_up(tables[system], tables[self.reference], measure)
-        for name, side in zip((system, self.reference), sides, strict=True):
-            if column not in side or (len(side) and side[column].isna().all()):
-                raise ValueError(f"{name} has no scores of it")
-        scored = np.array([side[column].notna() for side in sides])
-        sides = [side[scored.all(axis=0)].reset_index(drop=True) for side in sides]
-        if sides[0].empty:
-            raise ValueError("they share no items; run both on the same data, groups and limit")
-        self.items.append(most_different(suite, sides, measure).assign(**about))
-        levels = [*self.systems[system].facts["levels"]]
-        if has_conditions := bool(by) and set(by) <= set(sides[0]):
-            sides[0] = sides[0].assign(**{" x ".join(by): _labels(sides[0], by)})
-            levels.append(" x ".join(by))
-        levels = [level for level in dict.fromkeys(levels) if level not in suite.levels]
-        n_excluded: int | None = int((scored.any(axis=0) & ~scored.all(axis=0)).sum())
-        for row in differences(suite, sides, measure, levels):
-            yield {**row, **more, "n_excluded": n_excluded}
-            n_excluded = None  # counted once
-        with suppress(ValueError):  # said of each model by itself
-            yield from conditions(suite, sides, measure, by) if has_conditions else ()
-
-    def _own_lemmas(self, row: Row) -> Row:
-        """Return the scores of a row over each model's own lemmas."""
-        keys, found = ("measure", "level", "value"), []
-        for system in (row["system"], row["reference"]):
-            rows = self.systems[system].rows
-            found.append(next((own for own in rows if all(own.get(key, "") == row[key] for key in keys)), {}))
-        values = [own.get(name) for name in ("score", "n_lemmas") for own in found]
-        return dict(zip(OF_LEMMAS, values, strict=True))
+def _between(
+    suite: type[Suite], about: Row, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str],
+    own_levels: Sequence[str],
+) -> Iterator[Row]:  # fmt: skip
+    """Yield differences from the reference by group, then models x conditions; ValueError where there are none."""
+    names = about["system"], about["reference"]
+    *sides, more = suite.pair_up(tables[names[0]], tables[names[1]], measure)
+    for name, side in zip(names, sides, strict=True):
+        if measure.column not in side or (len(side) and side[measure.column].isna().all()):
+            raise ValueError(f"{name} has no scores of it")
+    scored = np.array([side[measure.column].notna() for side in sides])
+    sides = [side[scored.all(axis=0)].reset_index(drop=True) for side in sides]
+    if sides[0].empty:
+        raise ValueError("they share no items; run both on the same data, groups and limit")
+    levels, joined = list(own_levels), " x ".join(by)
+    if has_conditions := bool(by) and set(by) <= set(sides[0]):
+        sides[0] = sides[0].assign(**{joined: _labels(sides[0], by)})
+        levels.append(joined)
+    levels = [level for level in dict.fromkeys(levels) if level not in suite.levels]
+    n_excluded = int((scored.any(axis=0) & ~scored.all(axis=0)).sum())
+    for row in differences(suite, sides, measure, levels):
+        yield {**row, **more, "n_excluded": n_excluded if row["level"] == ALL else None}  # counted once
+    with suppress(ValueError):  # said of each model by itself
+        yield from conditions(suite, sides, measure, by) if has_conditions else ()
 
 
 def differences(
@@ -318,17 +279,11 @@ def _labels(items: pd.DataFrame, by: Sequence[str]) -> "pd.Series[Any]":
 
 
 def _check_columns(suite: type[Suite], items: pd.DataFrame, by: Sequence[str]) -> None:
-    """Raise ValueError where items lack a column, or it has scores."""
-    columns = {measure.column for measure in suite.measures}
-    scores = [name for name in items if name in columns or name.startswith(_SCORES)]
-    possible = [name for name in items if name not in scores and items[name].dtype.kind != "f"]
-    for column in by:
-        if column in scores:
-            raise ValueError(
-                f"{column!r} holds scores, which are no conditions; there are {', '.join(possible)}"
-            )
-        if column not in items:
-            raise ValueError(unknown_name("column", column, possible))
+    """Raise ValueError where items lack a column, or it holds scores, which are no conditions."""
+    scores = {measure.column for measure in suite.measures}
+    possible = [name for name in items if name not in scores and not name.startswith(_SCORES)]
+    if unknown := [column for column in by if column not in possible]:
+        raise ValueError(unknown_name("column", unknown[0], possible))
 
 
 def _contrasts(values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, dict[object, float]]]:
@@ -354,18 +309,6 @@ def _columns(found: Estimate, n_items: int) -> Row:
     }  # fmt: skip
 
 
-def most_different(suite: type[Suite], sides: Sequence[pd.DataFrame], measure: Measure) -> pd.DataFrame:
-    """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""
-    scores, others = (side[measure.column].astype(float) for side in sides)
-    keys = [column for column in suite.key if column in sides[0]] or list(sides[0])[:1]
-    names = sides[0][keys].astype(str).agg(" | ".join, axis=1)
-    frame = pd.DataFrame(
-        {"item": names, "score": scores, "reference_score": others, "difference": scores - others}
-    )
-    order = frame["difference"].abs().sort_values(ascending=False, kind="stable")
-    return frame.loc[order[order > 0].index[:N_ITEMS]]
-
-
 def _with_families(rows: pd.DataFrame) -> pd.DataFrame:
     """Add `family`, what Holm's method adjusts together, `n_family`, its number of tests, and `p_adjusted`."""
     rows = rows.assign(reference=rows["reference"] if "reference" in rows else None)
@@ -380,15 +323,14 @@ def _with_families(rows: pd.DataFrame) -> pd.DataFrame:
 
 def as_json(comparison: Comparison) -> list[Row]:
     """Return the rows as they are written to JSON: a missing number is null, and conditions have `CONDITION_KEYS`."""
-    return [_as_json(row) for row in comparison.rows.to_dict("records")]
-
-
-def _as_json(row: Row) -> Row:
-    keys: Sequence[str] = (*COLUMNS, *(key for key in OF_LEMMAS if key in row))
-    if row["kind"] != MODELS:
-        value = row["score"] if row["kind"] == SCORE else row["difference"]
-        row = row | {"by": row["level"], "condition": row["value"], "value": value}
-        keys = CONDITION_KEYS if row["kind"] != MODELS_X else (*CONDITION_KEYS, "reference", "different")
-    values: Row = {key: None if pd.isna(row[key]) else row[key] for key in keys}
-    counts = [key for key in keys if re.match("(reference_)?n_(?!units_eff)", key)]
-    return values | {key: int(values[key]) for key in counts if values[key] is not None}
+    rows = []
+    for row in comparison.rows.to_dict("records"):
+        keys: Sequence[str] = COLUMNS
+        if row["kind"] != MODELS:
+            value = row["score"] if row["kind"] == SCORE else row["difference"]
+            row = row | {"by": row["level"], "condition": row["value"], "value": value}
+            keys = (*CONDITION_KEYS, "reference", "different") if row["kind"] == MODELS_X else CONDITION_KEYS
+        rows.append({key: None if pd.isna(row[key]) else row[key] for key in keys})
+        counts = [key for key in keys if key.startswith("n_") and key != "n_units_effective"]
+        rows[-1] |= {key: int(row[key]) for key in counts if rows[-1][key] is not None}
+    return rows

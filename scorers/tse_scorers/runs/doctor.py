@@ -6,8 +6,7 @@
 import copy
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -25,22 +24,15 @@ NeuralScorer = CausalScorer | MaskedScorer
 Verdict = Literal["ok", "warning", "failed", "not applicable"]
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """What one check of a model found.
+class Diagnosis(NamedTuple):
+    """What one check of a model found, and what to do about it.
 
-    Attributes:
-        check: what was checked.
-        verdict: `failed` where scores would be wrong, `warning` where they may be, `not applicable` where there is
-            nothing to check.
-        found: what is the case, and what to do about it.
-        cause: the error of a model that refuses to be asked, else None.
+    `failed` where scores would be wrong, `warning` where they may be, `not applicable` where nothing is to be checked.
     """
 
     check: str
     verdict: Verdict
     found: str
-    cause: ValueError | None = None
 
 
 def diagnose(scorer: Scorer) -> list[Diagnosis]:
@@ -48,24 +40,21 @@ def diagnose(scorer: Scorer) -> list[Diagnosis]:
 
     Scorers that run no model (n-grams, published scores) have nothing to check.
     """
-    if not isinstance(scorer, NeuralScorer):
-        return [
-            Diagnosis(name, "not applicable", "no neural model of transformers is run") for name in CHECKS
-        ]
     findings: list[Diagnosis] = []
-    scorer, broken = copy.copy(scorer), ""
+    scorer = copy.copy(scorer)
+    reason = "" if isinstance(scorer, NeuralScorer) else "no neural model of transformers is run"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # English words may be unknown
         for name, check in CHECKS.items():
-            if broken:
-                findings.append(Diagnosis(name, "not applicable", f"not checked, because {broken!r} failed"))
+            if reason or not isinstance(scorer, NeuralScorer):
+                findings.append(Diagnosis(name, "not applicable", reason))
                 continue
             try:
                 findings.append(Diagnosis(name, *check(scorer)))
             except ValueError as error:  # the model refuses to be asked, and says why
-                findings.append(Diagnosis(name, "failed", str(error), error))
+                findings.append(Diagnosis(name, "failed", str(error)))
             if findings[-1].verdict == "failed" and check in (mode, mask, finite):
-                broken = name  # it cannot be asked anything else
+                reason = f"not checked, because {name!r} failed"
     return findings
 
 

@@ -23,13 +23,13 @@ import pandas as pd
 
 from .. import __version__
 from ..engine.progress import Progress
-from ..io.environment import environment
-from ..io.files import check_folder, slug
+from ..io.files import check_folder
 from ..io.store import (
     Record,
     StoredTable,
     as_written,
     differences,
+    environment,
     read_record,
     read_records,
     record_folder,
@@ -41,7 +41,7 @@ from ..models.scorer import Scorer
 from ..suites import find_suite
 from ..suites.base import Suite
 from .doctor import refuse_failures
-from .jobs import Failure, Job, remember_failures
+from .jobs import Failure, Job
 
 NO_EFFECT_ON_SCORES = ("device", "batch_tokens")
 """Options that change scores by floating-point noise only."""
@@ -130,7 +130,6 @@ def run_models(
             note(f"Reused from {out}: {', '.join(reused)}.")
         if scored.records:
             write_results(out)
-    remember_failures(out, [job.model for job in jobs], scored.failures)
     return scored
 
 
@@ -141,18 +140,11 @@ def score_model(
 
     Raises:
         TypeError: the scorer's signature lacks its model or revision.
-        ValueError: scores of other data or options would be replaced; or see the suite's `score`.
+        ValueError: scores of other data or options would be replaced; or see the suite's `ask`.
     """
     name = f"{job.series}@{job.revision}" if job.series else job.model
     folder = record_folder(out, name, suite.name, suite.config)
-    earlier = _earlier(folder, overwrite)
-    signature = signature_of(suite, job)
-    if earlier is not None and signature["revision"] is not None and earlier.signature == signature:
-        return earlier, True
-    scorer = job.load()
-    require_described(scorer)
-    if signature["revision"] is None:
-        signature["revision"] = scorer.signature["revision"]
+    earlier, signature = read_record(folder), signature_of(suite, job)
     is_known = signature["revision"] is not None
     if earlier is not None and is_known and earlier.signature == signature:
         return earlier, True
@@ -161,6 +153,7 @@ def score_model(
             f"{folder} already holds scores computed on other data or with different options ({'; '.join(changes)}). "
             "Choose another folder with --out, or replace them with --overwrite."
         )
+    scorer = job.load()
     suite.check_scorer(scorer)
     refuse_failures(scorer)
     chunks = (
@@ -173,7 +166,7 @@ def score_model(
                 "'revision' into its signature, or score it in one process."
             )
         shutil.rmtree(chunks, ignore_errors=True)
-    with announce(_heading(scorer.name, suite)) as progress:
+    with announce(f"{scorer.name}: {suite.title_of(suite.config)}") as progress:
         tables = score_chunks(suite, scorer, chunks, part, progress)
     if tables is None:
         return None, False
@@ -191,33 +184,29 @@ def rows_of(record: Record, tables: Mapping[str, pd.DataFrame]) -> list[dict[str
     return [{**record.identity, **row} for row in suite.rows(tables, record.facts["levels"])]
 
 
-def _earlier(folder: Path, overwrite: bool) -> Record | None:
-    try:
-        return read_record(folder)
-    except ValueError:
-        if overwrite:
-            return None
-        raise
-
-
 def signature_of(suite: Suite, job: Job) -> dict[str, Any]:
-    """Return what is asked of what: options, data, content of the model (`revision`; None: not known), our version."""
-    model: dict[str, Any]
+    """Return what is asked of what: options, data, content of the model (`revision`; None: not known), our version.
+
+    A model is loaded where nothing else says what it is.
+    """
+    model: dict[str, Any] = {"model": job.series or job.model}
     if job.in_memory:
-        require_described(scorer := job.load())
-        about = {key: value for key, value in scorer.signature.items() if key not in ("model", "revision")}
-        model = {"model": job.model, "revision": scorer.signature["revision"], "scorer": about}
+        about = job.load().signature
+        if missing := {"model", "revision"}.difference(about):
+            raise TypeError(
+                f"The signature of the scorer {job.model!r} lacks {', '.join(sorted(missing))}; expected a dict with "
+                "'model', a text, and 'revision', a text or None."
+            )
+        scorer = {key: value for key, value in about.items() if key not in ("model", "revision")}
+        model |= {"revision": about["revision"], "scorer": scorer}
     else:
-        options = {
-            key: value
-            for key, value in asdict(job.options).items()
-            if value is not None and key not in NO_EFFECT_ON_SCORES
-        }
+        options = asdict(job.options)
         content = _content(job)
-        model = {
-            "model": job.series or job.model,
-            "revision": job.revision or content,
-            "model_options": options,
+        model["revision"] = job.revision or content or job.load().signature["revision"]
+        model["model_options"] = {
+            key: value
+            for key, value in options.items()
+            if value is not None and key not in NO_EFFECT_ON_SCORES
         }
         model |= {"content": content} if job.series else {}
     signature: dict[str, Any] = as_written({**model, **suite.asked(), "version": __version__})
@@ -233,11 +222,6 @@ def _content(job: Job) -> str | None:
         )
     except (ValueError, OSError):  # loading it says what is wrong
         return None
-
-
-def _heading(model: str, suite: Suite) -> str:
-    is_own = suite.config in (suite.dataset, slug(Path(suite.dataset).stem))
-    return f"{model}: {suite.dataset}" + ("" if is_own else f"/{suite.config}")
 
 
 def score_chunks(
@@ -287,17 +271,3 @@ def command_line() -> str:
     if name.removesuffix(".exe") != "tse" and not sys.argv[0].endswith("tse_scorers/__main__.py"):
         return "tse_scorers.run"
     return shlex.join(["tse", *(_SECRETS.sub("<secret>", argument) for argument in sys.argv[1:])])
-
-
-def require_described(scorer: Scorer) -> None:
-    """Raise TypeError where a scorer does not say which model it is, by which its scores are found again."""
-    signature = getattr(scorer, "signature", None)
-    if (
-        not isinstance(signature, dict)
-        or "revision" not in signature
-        or not isinstance(signature.get("model"), str)
-    ):
-        raise TypeError(
-            f"The scorer {scorer.name!r} has the signature {signature!r:.100}; expected a dict with 'model', a text, "
-            "and 'revision', a text or None. Add what is missing."
-        )
