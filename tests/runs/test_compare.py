@@ -175,6 +175,11 @@ def test_over_common_lemmas_two_models_have_the_same_scores_as_over_those_of_bot
 # ---- conditions -----------------------------------------------------------------------------------------------
 
 
+def test_one_column_and_one_measure_are_texts(three):
+    one = compare(three.only(["abc"]), measures="known", by="kind").rows
+    assert one.equals(compare(three.only(["abc"]), measures=["known"], by=["kind"]).rows)
+
+
 def test_a_design_has_scores_differences_and_an_interaction_within_a_model(three):
     rows = compare(three.only(["abc"]), by=["kind", "place"]).rows
     of = {kind: part.set_index("value") for kind, part in rows.groupby("kind")}

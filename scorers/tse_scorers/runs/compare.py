@@ -62,8 +62,8 @@ class Comparison(NamedTuple):
 def compare(
     results: Results | Sequence[Path | str],
     reference: str | None = None,
-    measures: Sequence[str] = (),
-    by: Sequence[str] = (),
+    measures: str | Sequence[str] = (),
+    by: str | Sequence[str] = (),
     common_lemmas: bool = False,
     allow_different: bool = False,
 ) -> Comparison:
@@ -86,7 +86,8 @@ def compare(
             have the columns of `by`, or a measure that was asked for does not compare.
     """
     results = results if isinstance(results, Results) else Results.load(*results)
-    by, chosen = list(dict.fromkeys(by)), _measures(results, measures)
+    by, measures = ([of] if isinstance(of, str) else list(dict.fromkeys(of)) for of in (by, measures))
+    chosen = _measures(results, measures)
     tables = dict.fromkeys((of.signature["suite"], of.signature["config"]) for of in results.records)
     every = [(results.of(name, config), chosen[find_suite(name)]) for name, config in tables]
     every = [(systems, of) for systems, of in every if of]
