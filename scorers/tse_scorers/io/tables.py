@@ -147,11 +147,13 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], title: str) -> N
 
 
 def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
-    """Raise ValueError if a column contains values that are not text, or blank texts."""
+    r"""Raise ValueError if a column contains values that are not text, blank texts, or half characters (`\ud83d`)."""
     require_text(frame, columns, title)
     for column in columns:
         blank = [not text.strip() for text in frame[column]]
         refuse(blank, frame, title, column, "a text with at least one word")
+        half = [text.encode(errors="ignore").decode() != text for text in frame[column]]
+        refuse(half, frame, title, column, "a text with whole characters")
 
 
 def require_boolean(frame: pd.DataFrame, column: str, title: str = "The table") -> "pd.Series[bool]":
