@@ -348,7 +348,7 @@ def compare(
 
         if json_file is not None:
             check_file(json_file, (".json",))
-        columns, results = list(filter(None, by.split(","))), Results.load(*folders)
+        columns, results = [name.strip() for name in by.split(",") if name.strip()], Results.load(*folders)
         compared = compare_results(results, reference, measure or (), columns, common_lemmas, allow_different)
     for block in printed(compared):
         terminal.say(block) if isinstance(block, str) else terminal.show(block)
@@ -569,10 +569,10 @@ def main() -> None:
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     warnings.showwarning = terminal.warn
-    if sys.argv[1:2] == ["run"]:
-        for name in suite_names():
-            add_suite(find_suite(name))
     try:
+        if sys.argv[1:2] == ["run"]:  # the named suite alone: another package's may be broken
+            for name in [of for of in sys.argv[2:3] if of in suite_names()] or suite_names():
+                add_suite(find_suite(name))
         code = app(sys.argv[1:], exit_on_error=False, print_error=False, result_action="return_value")
     # ImportError: an optional package is missing.
     except (CycloptsError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:

@@ -23,7 +23,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from .io.files import one_line, printable
 from .report.blocks import Plot
-from .report.draw import draw
+from .report.draw import draw, style
 from .report.headline import remarks, standing
 from .report.items import items_of
 from .report.scores import best_first, headlines, tidy
@@ -140,7 +140,8 @@ def picture(rows: pd.DataFrame) -> Figure:
     """Draw the scores of groups with their 95 % intervals, groups down."""
     chance = None if rows["chance"].isna().all() else float(rows["chance"].iloc[0])
     points = rows.assign(y=rows["score"], series=rows["system"])
-    return draw(Plot("groups", "", "dots", points, rows["measure"].iloc[0], chance=chance))
+    with style():  # in which names are not read as mathematics
+        return draw(Plot("groups", "", "dots", points, rows["measure"].iloc[0], chance=chance))
 
 
 def app(results: Results, models: Sequence[str] = ()) -> Any:

@@ -77,7 +77,7 @@ def load_with_options(
     tokenizer: "PreTrainedTokenizerBase | None" = None,
     one_of_several: bool = False,
 ) -> Scorer:
-    """Load a scorer as `load_scorer` does; if `one_of_several` models has no use for an option, that is a warning."""
+    """Load a scorer as `load_scorer` does; if `one_of_several` models has no use for an option, it is left out."""
     if isinstance(model, str | Path):
         if tokenizer is not None:
             raise ValueError(f"tokenizer has no effect on {str(model)!r}, which has its own; remove it.")

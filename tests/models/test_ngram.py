@@ -132,6 +132,25 @@ def test_bad_input_says_what_to_do(tmp_path):
         count_words(TEXT, 1).sentence_logprobs(["a", " "])
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"events": [9, 4]},
+        {"counts": [1, -1]},
+        {"events": [], "counts": []},
+        {"words": ["a", "<unk>"]},
+        {"order": 5},
+    ],
+)
+def test_a_file_that_is_no_model_is_refused(tmp_path, changes):
+    path = tmp_path / "m.json"
+    count_words(["a b"], 1).save(path)
+    state = json.loads(path.read_text())
+    path.write_text(json.dumps(state | changes))
+    with pytest.raises(ValueError, match="is not an n-gram model"):
+        load_scorer(path)
+
+
 def test_forms_are_the_words_after_their_contexts():
     scorer, forms = count_words(TEXT, 2), ["cat", "dog", "flies", "cat dog"]
     slots = [Slot("The", "."), Slot("A", "."), Slot("Here the The", "")]

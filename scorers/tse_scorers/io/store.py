@@ -203,7 +203,7 @@ def _array(column: "pd.Series[Any]") -> pa.Array:
     """Return a column for Parquet; one with values of several kinds, which a user's own may have, is text."""
     try:
         return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array(column.map(str, na_action="ignore"), from_pandas=True)
 
 

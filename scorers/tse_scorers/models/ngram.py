@@ -186,8 +186,13 @@ def load(path: Path) -> NgramScorer:
     try:
         state = json.loads(read_text(path))
         events, counts = (np.array(state.pop(name), dtype=np.int64) for name in ("events", "counts"))
+        ascend = events[0] >= 0 and (np.diff(events) > 0).all()
+        if state["order"] not in (1, 2) or state["words"][0] != UNKNOWN:
+            raise ValueError(f"expected order 1 or 2, and {UNKNOWN} as the first word")
+        if not (ascend and events.shape == counts.shape and counts.min() >= 1):
+            raise ValueError("expected ascending events, each with a count of at least 1")
         return NgramScorer(**state, events=events, counts=counts, name=path.stem)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(
             f"{path} is not an n-gram model of `tse train-ngram` ({type(error).__name__}: {error}). Train the model "
             "again, or get the file again."

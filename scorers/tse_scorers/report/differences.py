@@ -1,4 +1,4 @@
-"""What `tse compare` prints: differences of models and of conditions; `--json` and `--csv` have all columns."""
+"""What `tse compare` prints: differences of models and of conditions; `--json` has all columns."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any

@@ -9,6 +9,7 @@ import json
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -21,6 +22,8 @@ from ..io.bundle import snapshot, split_revision
 from ..io.suggestions import unknown_name
 
 GITHUB = "https://github.com"
+DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error)
+"""What reading an archive that is cut off or no archive raises, beside OSError and EOFError."""
 
 
 @dataclass(frozen=True)
@@ -380,7 +383,7 @@ def load_set(
                 frame = pairs.read(member, content)
                 frame = frame if pairs.is_blimp else _in_columns(pairs, frame, config, member)
                 yield f"{pairs.title}, {member}", frame
-        except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, KeyError, TypeError, ValueError, *DAMAGED) as error:
             why = f"{type(error).__name__}: {error}"
             raise ValueError(f"{path} could not be read as a file of {pairs.title} ({why}).") from error
 

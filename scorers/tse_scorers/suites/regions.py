@@ -165,7 +165,10 @@ class Regions(Suite):
                 sums = {
                     of: named(of_suite, of).groupby("item")["surprisal_bits"] for of in formula.references
                 }
-                bits = {of: by.sum(skipna=False)[of_items["item"]].to_numpy(float) for of, by in sums.items()}
+                bits = {  # a region without a number leaves its sum without one
+                    of: by.agg(lambda part: part.sum(skipna=False))[of_items["item"]].to_numpy(float)
+                    for of, by in sums.items()
+                }
                 holds, ties = formula.evaluate(bits)
                 correct = np.where(np.isnan([*bits.values()]).any(axis=0), np.nan, holds)
                 parts.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
