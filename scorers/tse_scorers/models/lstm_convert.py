@@ -28,10 +28,8 @@ MAGIC = 0x1950A86A20F9469CFC6C
 """First pickle of files that torch 0.2 to 1.5 saved (`torch.serialization.MAGIC_NUMBER`)."""
 SPECIAL = ("<s>", "<unused>", "<unk>")
 """What the first ids of `wordnlm` stand for."""
-DTYPES = {
-    "Float": torch.float32, "Double": torch.float64, "Half": torch.float16, "BFloat16": torch.bfloat16,
-    "Long": torch.int64, "Int": torch.int32, "Byte": torch.uint8,
-}  # fmt: skip
+NUMBERS = ("Float", "Double", "Half", "Long", "Int", "Byte")
+"""Kinds of numbers of tensors."""
 
 
 def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str) -> Path:
@@ -54,17 +52,14 @@ def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str
     content, text = read_checkpoint(checkpoint), read_text(Path(vocabulary))
     is_wordnlm = isinstance(content, dict)
     try:
-        config, weights = _model(content)
-        with torch.device("meta"):
-            shapes = {name: tensor.shape for name, tensor in LstmForCausalLM(config).state_dict().items()}
-        if shapes != {name: tensor.shape for name, tensor in weights.items()}:
-            raise ValueError("its weights are not those of an LSTM in one direction")
-    except (KeyError, AttributeError, TypeError, ValueError, IndexError) as error:
+        model = _model(content)
+    except (KeyError, AttributeError, TypeError, ValueError, IndexError, RuntimeError) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
         raise ValueError(
-            f"{checkpoint.name} is not an LSTM of colorless_green or wordnlm ({type(error).__name__}: {error}); "
-            "expected a checkpoint as its authors published it."
+            f"{checkpoint.name} is not an LSTM of colorless_green or wordnlm ({why}); expected a checkpoint as its "
+            "authors published it."
         ) from error
-    words, start = text.split(), "<s>" if is_wordnlm else "<eos>"
+    words, start, config = text.split(), "<s>" if is_wordnlm else "<eos>", model.config
     if is_wordnlm:
         # Not splitlines, because a word may contain one of Unicode's rare line breaks.
         words = [line.split("\t")[0] for line in text.strip().split("\n")]
@@ -80,15 +75,13 @@ def convert_lstm(checkpoint: Path | str, vocabulary: Path | str, out: Path | str
     )
     config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
     config.converted_from = {"sha256": hashlib.sha256(checkpoint.read_bytes()).hexdigest()}
-    model = LstmForCausalLM(config)
-    model.load_state_dict(weights)
     model.save_pretrained(out)
     save_tokenizer(tokenizer, out)
     return out
 
 
-def _model(content: Any) -> tuple[LstmConfig, dict[str, Tensor]]:
-    """Return the shape and the weights of a checkpoint's model, under the names of `LstmForCausalLM`."""
+def _model(content: Any) -> LstmForCausalLM:
+    """Return the model of a checkpoint's content."""
     if isinstance(content, dict):
         parts, dropout = [content[name] for name in ("char_embeddings", "rnn", "output")], 0.0
     else:
@@ -103,15 +96,13 @@ def _model(content: Any) -> tuple[LstmConfig, dict[str, Tensor]]:
         for name, tensor in tensors.items()
     }
     embedding, decoder = weights["embedding.weight"], weights["decoder.weight"]
-    config = LstmConfig(
-        vocab_size=len(embedding),
-        embedding_size=embedding.shape[-1],
-        hidden_size=decoder.shape[-1],
-        num_hidden_layers=len(parts[1]) // 4,
-        dropout=dropout,
-        tie_word_embeddings=torch.equal(embedding, decoder),
+    (n_words, embedding_size), hidden_size, layers = embedding.shape, decoder.shape[-1], len(parts[1]) // 4
+    is_tied = torch.equal(embedding, decoder)
+    model = LstmForCausalLM(
+        LstmConfig(n_words, embedding_size, hidden_size, layers, dropout, tie_word_embeddings=is_tied)
     )
-    return config, weights
+    model.load_state_dict(weights)
+    return model
 
 
 def read_checkpoint(path: Path) -> Any:
@@ -132,9 +123,7 @@ def read_checkpoint(path: Path) -> Any:
                 file.read(8)  # how many numbers, as the storage says too
                 storage = unpickler.storages[key]
                 numbers = bytearray(file.read(storage.nbytes))
-                storage.copy_(
-                    torch.frombuffer(numbers, dtype=storage.dtype, count=len(storage))
-                )  # of its tensors
+                storage.copy_(torch.frombuffer(numbers, dtype=storage.dtype, count=len(storage)))
             return content
     except Exception as error:  # a damaged pickle can raise anything
         raise ValueError(
@@ -144,15 +133,11 @@ def read_checkpoint(path: Path) -> Any:
 
 
 class Unpickler(pickle.Unpickler):
-    """Reads a pickle that holds nothing but containers, tensors and modules, and imports nothing.
-
-    Attributes:
-        storages: the numbers of tensors, by their key; they follow the pickle.
-    """
+    """Reads a pickle that holds nothing but containers, tensors and modules, and imports nothing."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, encoding="utf-8")
-        self.storages: dict[str, Tensor] = {}
+        self.storages: dict[str, Tensor] = {}  # the numbers of tensors, by their key; they follow the pickle
 
     def find_class(self, module: str, name: str) -> Any:
         """Return what stands for a name, made anew, because a pickle may set attributes of what it is given.
@@ -160,6 +145,8 @@ class Unpickler(pickle.Unpickler):
         Raises:
             ValueError: tensors and modules do not need the name.
         """
+        if name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier()):
+            return type(name, (), {})
 
         def tensor(data: Tensor, start: int, shape: Any, stride: Any, *_: object) -> Tensor:
             return data.as_strided(shape, stride, start)
@@ -177,10 +164,10 @@ class Unpickler(pickle.Unpickler):
             "torch._utils._rebuild_parameter": parameter,
             "torch.nn.parameter.Parameter": parameter,  # torch 0.2 and 0.3
             "torch.backends.cudnn.rnn.Unserializable": type(name, (), {}),
-            **{f"torch.{of}{kind}Storage": DTYPES[kind] for kind in DTYPES for of in ("", "cuda.")},
         }
-        if name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier()):
-            return type(name, (), {})
+        kind = name.removesuffix("Storage")
+        if module in ("torch", "torch.cuda") and kind in NUMBERS and kind != name:
+            return getattr(torch, name).dtype
         if f"{module}.{name}" not in known:
             raise ValueError(f"it refers to {module}.{name}, which a checkpoint does not need")
         return known[f"{module}.{name}"]

@@ -59,7 +59,7 @@ class NgramScorer(Scorer):
         self.name, self.order = name or f"laplace-{order}gram", order
         self.split = WordSplitter(lowercase)
         self.words, self._events, self._counts = list(words), events, counts
-        self._places = {word: place for place, word in enumerate(words) if word != UNKNOWN}
+        self._places = {word: place for place, word in enumerate(words)}
         self._totals = np.zeros(len(words) + 1, np.int64)
         np.add.at(self._totals, events // len(words), counts)
         digest = hashlib.sha256("\n".join(words).encode() + events.tobytes() + counts.tobytes())
@@ -78,11 +78,7 @@ class NgramScorer(Scorer):
     def score_words(
         self, words: Sequence[str], history: Sequence[str] = ()
     ) -> tuple[Logprobs, NDArray[np.bool_]]:
-        """Score each word given the one before it; `history` stands before the first, else the sentence starts there.
-
-        Returns:
-            (words,) natural log-probabilities, and (words,) whether the word is known.
-        """
+        """Return log P of each word, (words,), and whether it is known, (words,); `history` stands before the first."""
         before = [self._places.get(word, 0) for word in history[-1:]] or [len(self.words)]
         outcomes = np.array([self._places.get(word, 0) for word in words], dtype=np.int64)
         contexts = np.array([*before, *outcomes], np.int64)[: len(outcomes)] * (self.order - 1)
@@ -94,24 +90,20 @@ class NgramScorer(Scorer):
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,), natural logs."""
         texts = checked_texts(sentences)
-        return self._sums([""] * len(texts), texts)
+        return self.continuation_logprobs([""] * len(texts), texts)
 
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,)."""
-        return self._sums(*joined_pairs(prefixes, continuations))
-
-    def _sums(self, prefixes: list[str], texts: list[str]) -> Logprobs:
-        """Return log P of each text after its prefix."""
+        prefixes, texts = joined_pairs(prefixes, continuations)
         self._warn_of_unknown(texts)
         scored = [
             self.score_words(self.split(text[len(prefix) :]), self.split(prefix))[0]
             for prefix, text in zip(prefixes, texts, strict=True)
         ]
-        return np.array(
-            [math.fsum(logprobs) for logprobs in scored]
-        )  # the same words in any order tie exactly
+        # A sum without rounding: the same words in any order tie exactly.
+        return np.array([math.fsum(logprobs) for logprobs in scored])
 
     def token_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
@@ -123,13 +115,11 @@ class NgramScorer(Scorer):
         texts, scored = checked_texts(sentences), []
         self._warn_of_unknown(texts)
         for text in texts:
-            matches = list(re.finditer(r"\S+", text))
-            parts = [self.split(match.group()) for match in matches]
+            parts = [self.split(word) for word in text.split()]
             logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
-            owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-            starts, ends = np.array([match.span() for match in matches], dtype=np.int64).T
-            sums = np.bincount(owner, weights=logprobs, minlength=len(parts))
-            scored.append(ScoredTokens(starts, ends, sums.astype(np.float64)))
+            first = np.cumsum([0, *map(len, parts[:-1])])
+            starts, ends = np.array([word.span() for word in re.finditer(r"\S+", text)], dtype=np.int64).T
+            scored.append(ScoredTokens(starts, ends, np.add.reduceat(logprobs, first)))
         return scored
 
     def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:
@@ -200,14 +190,9 @@ def load(path: Path) -> NgramScorer:
 
 
 def train_ngram(
-    text: Path,
-    order: int,
-    out: Path,
-    *,
-    vocabulary_size: int | None = 50_000,
-    lowercase: bool = False,
+    text: Path, order: int, out: Path, *, vocabulary_size: int | None = 50_000, lowercase: bool = False
 ) -> Path:
-    """Train a Laplace-smoothed model from a text file, one sentence per line, and write it as JSON.
+    """Train a Laplace-smoothed model from a text file, one sentence per line, and write it as JSON; return the file.
 
     Args:
         text: UTF-8 text.
@@ -216,12 +201,8 @@ def train_ngram(
         vocabulary_size: number of words to keep, most frequent first; None keeps all.
         lowercase: lower-case the words.
 
-    Returns:
-        The file written.
-
     Raises:
-        ValueError: the text cannot be read or has no word, an option has an unknown value, or the file cannot be
-            written.
+        ValueError: the text cannot be read or has no word, the order is another, or the file cannot be written.
     """
     check_file(out, [".json"])
     lines = read_text(text).split("\n")
@@ -230,11 +211,7 @@ def train_ngram(
 
 
 def count_words(
-    lines: Sequence[str],
-    order: int,
-    *,
-    vocabulary_size: int | None = 50_000,
-    lowercase: bool = False,
+    lines: Sequence[str], order: int, *, vocabulary_size: int | None = 50_000, lowercase: bool = False
 ) -> NgramScorer:
     """Make a model of lines, one sentence each; arguments as in `train_ngram`.
 
@@ -244,8 +221,6 @@ def count_words(
         raise ValueError(f"Got order {order!r}; expected 1 (words by themselves) or 2 (pairs of words).")
     split = WordSplitter(lowercase)
     frequencies = Counter(chain.from_iterable(map(split, lines)))
-    for special in (UNKNOWN, "</s>", "<s>"):
-        frequencies.pop(special, None)
     ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))[:vocabulary_size]
     if not ranked:
         raise ValueError(
