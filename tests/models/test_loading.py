@@ -116,7 +116,7 @@ def test_folders_that_lack_something(gpt2, tmp_path):
     torch.save({}, gpt2 / "pytorch_model.bin")
     (gpt2 / "model.safetensors").rename(tmp_path / "model.safetensors")
     message = refused(gpt2)
-    assert "does not contain *.safetensors weights" in message and "save_pretrained" in message
+    assert "safetensors found in" in message and "save_pretrained" in message
     for name in ("config.json", "pytorch_model.bin"):
         assert f"Use the folder that holds all of it: {gpt2}" in refused(gpt2 / name)
 
@@ -200,7 +200,7 @@ def test_devices_dtypes_and_unknown_options(bert):
         scorer = load_scorer(bert, dtype=dtype)
         assert scorer.signature["dtype"] == dtype and scorer.model.dtype is getattr(torch, dtype)
     assert choose_device("cpu") == torch.device("cpu")
-    with pytest.raises(ValueError, match="Use device='auto' or device='cpu'"):
+    with pytest.raises(ValueError, match="Use device='auto' or 'cpu'"):
         choose_device("cuda:99")
 
 
@@ -243,5 +243,3 @@ def test_revisions_in_a_folder_are_its_checkpoints(tmp_path):
     for step in (10, 5):
         save(tmp_path / f"checkpoint-{step}", "causal", "gpt2")
     assert [each.name for each in expand(str(tmp_path), "checkpoint-*")] == ["checkpoint-5", "checkpoint-10"]
-    message = refused(tmp_path)
-    assert "checkpoint-10, checkpoint-5" in message and "--revisions" in message

@@ -286,14 +286,14 @@ def test_bad_input_is_refused(make):
             scorer.continuation_logprobs(["The author"], [sentence])
     with pytest.raises(ValueError, match=r"Text 1 .*\\ud83d dog.*encoding"):
         scorer.sentence_logprobs(["A dog.", "A \ud83d dog."])
-    for ask in (
-        lambda: scorer.sentence_logprobs(LAUGHS[0]),
-        lambda: scorer.continuation_logprobs("abc", ["laughs", "laugh", "is"]),
+    with pytest.raises(TypeError, match="put it into a list"):
+        scorer.sentence_logprobs(LAUGHS[0])
+    for prefixes, continuations in (
+        (["The author", "The pilot"], ["laughs"]),
+        ("abc", ["laughs", "laugh", "is"]),
     ):
-        with pytest.raises(TypeError, match="put it into a list"):
-            ask()
-    with pytest.raises(ValueError, match="2 prefixes and 1 continuations"):
-        scorer.continuation_logprobs(["The author", "The pilot"], ["laughs"])
+        with pytest.raises(ValueError, match=r"prefixes and . continuations; expected two lists"):
+            scorer.continuation_logprobs(prefixes, continuations)
 
 
 @pytest.mark.parametrize("make", [causal, masked])

@@ -49,7 +49,7 @@ class Sentences(Scorer):
     def __init__(self, scores):
         self.scores = scores
 
-    def sentence_logprobs(self, sentences):
+    def sentence_logprobs(self, sentences, progress=None):
         return np.array([self.scores[sentence] for sentence in sentences])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..io.bundle import require_reachable
-from .model_source import ADAPTER, is_gguf, local_revision, locate, name_a_model
+from .model_source import is_gguf, local_revision, locate, name_a_model
 from .options import ModelKind, ModelOptions
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from .own_model import LanguageModel
 
-
+HEADS = {"masked": "MaskedLM", "causal": "CausalLM", "seq2seq": "Seq2SeqLM"}
+"""What the Auto class of each kind of model is for."""
 Loaded = tuple["LanguageModel", "PreTrainedTokenizerBase", ModelKind, str | None]
 """A model in memory, its tokenizer and kind, and its commit or the hash of its files."""
 
@@ -30,19 +31,13 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> Load
     Raises:
         ValueError: it cannot be found, is no language model, or lacks weights.
     """
+    import transformers
     from huggingface_hub import try_to_load_from_cache
-    from transformers import (
-        AutoConfig,
-        AutoModelForCausalLM,
-        AutoModelForMaskedLM,
-        AutoModelForSeq2SeqLM,
-        AutoTokenizer,
-    )
     from transformers.utils.hub import cached_file
 
     from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
-    device, dtype = choose_device(options.device), options.dtype
+    device = choose_device(options.device)
     where, revision = locate(name)
     on_hub = not Path(where).is_dir()
     shared: dict[str, Any] = {"revision": revision, "trust_remote_code": options.trust_remote_code}
@@ -50,33 +45,33 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> Load
     with _in_one_paragraph(name):
         if on_hub and try_to_load_from_cache(where, "config.json", revision=revision) is None:
             require_reachable()  # transformers itself waits for half a minute
-        config = AutoConfig.from_pretrained(where, **shared)
-    if on_hub:
-        # The rest of the model comes from the same commit, even if the branch changes.
-        found = try_to_load_from_cache(where, "config.json", revision=revision)
-        shared["revision"] = Path(found).parent.name if isinstance(found, str) else revision
-        adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
+        adapter = {"revision": revision, "_raise_exceptions_for_missing_entries": False}
         if cached_file(where, "adapter_config.json", **adapter):
-            raise ValueError(f"{name!r} {ADAPTER}")
-    with _in_one_paragraph(name):
-        tokenizer = AutoTokenizer.from_pretrained(where, **shared)
+            raise ValueError(
+                "it is an adapter (PEFT), whose base model is elsewhere. Merge the two and name the new folder: "
+                "AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW), and save "
+                "the tokenizer there too."
+            )
+        config = transformers.AutoConfig.from_pretrained(where, **shared)
+        if on_hub:  # the rest of the model comes from the same commit, even if the branch changes
+            found = try_to_load_from_cache(where, "config.json", revision=revision)
+            shared["revision"] = Path(found).parent.name if isinstance(found, str) else revision
+        tokenizer = transformers.AutoTokenizer.from_pretrained(where, **shared)
     kind = options.kind or kind_of(config, tokenizer)
     options.for_model(name, f"{kind} model", one_of_several)
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
-    auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
+    auto: Any = getattr(transformers, f"AutoModelFor{HEADS[kind]}")
     # float32 on every device, because bfloat16 changes decisions
-    keywords = {
-        **shared,
-        "config": config,
-        "dtype": torch.float32 if dtype == "auto" else getattr(torch, dtype),
-    }
-    keywords |= {"use_safetensors": True, **(options.model_arg or {})}
+    dtype = torch.float32 if options.dtype == "auto" else getattr(torch, options.dtype)
+    keywords = (
+        shared | {"config": config, "dtype": dtype, "use_safetensors": True} | dict(options.model_arg or {})
+    )
     if getattr(config, "quantization_config", None) is not None:
         keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
     with _in_one_paragraph(name):
-        model, report = auto[kind].from_pretrained(where, output_loading_info=True, **keywords)
+        model, report = auto.from_pretrained(where, output_loading_info=True, **keywords)
     if missing := report["missing_keys"]:
         raise ValueError(
             f"{name!r} lacks {len(missing)} of the weights of a {type(model).__name__} "
@@ -95,15 +90,11 @@ def _in_one_paragraph(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise ValueError(
-            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
-        ) from error
-
-
-def _first_paragraph(error: BaseException) -> str:
-    first = str(error).strip().split("\n\n")[0] or type(error).__name__
-    first = re.sub(r"<class '([\w.]+)'>", r"\1", first)
-    return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
+        first = re.sub(
+            r"<class '([\w.]+)'>", r"\1", str(error).strip().split("\n\n")[0] or type(error).__name__
+        )
+        why = textwrap.shorten(first, 400, placeholder=" …").rstrip(".")
+        raise ValueError(f"{name!r} could not be loaded as a model: {why}.{name_a_model(name)}") from error
 
 
 def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") -> ModelKind:
@@ -162,7 +153,7 @@ def choose_device(device: str) -> torch.device:
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
+        why = str(error).split("\n")[0].rstrip(".")
         raise ValueError(
-            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use "
-            f"device='auto' or device='cpu'."
+            f"Device {device!r} cannot be used here: {why}. Use device='auto' or 'cpu'."
         ) from error

@@ -2,7 +2,7 @@
 
 PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et al. 2020), or with the later
 tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that the end of a word with several
-tokens does not reveal its beginning. In scripts that are written without spaces (`text.is_unspaced`), each token is
+tokens does not reveal its beginning. In scripts that are written without spaces (`text.UNSPACED`), each token is
 a word, because a tokenizer's words there are whole sentences.
 
 At a gap, it reads one mask token in place of the word, or one for each of its tokens.

@@ -26,11 +26,6 @@ MODEL_FILES = (
     "added_tokens.json", "*.py",
 )  # fmt: skip
 """Weights, configuration, tokenizer, and code."""
-ADAPTER = (
-    "is an adapter (PEFT), whose base model is elsewhere; expected a whole model. Merge the two and name the new "
-    "folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW), and save the "
-    "tokenizer there too."
-)
 
 
 class Revision(NamedTuple):
@@ -51,7 +46,8 @@ def name_a_model(name: str) -> str:
     bundled = sorted(path.parent.name for path in bundle_folder("models").glob("*/config.json"))
     return (
         f"{did_you_mean(name, bundled)} Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with "
-        f"config.json, tokenizer files and *.safetensors weights, or one of the bundled models: {', '.join(bundled)}."
+        "config.json, tokenizer files and *.safetensors weights (as save_pretrained writes them; loading others can "
+        f"run code), or one of the bundled models: {', '.join(bundled)}."
     )
 
 
@@ -66,13 +62,11 @@ def locate(name: str) -> tuple[str, str | None]:
     """Return a model's location (folder or Hub id) and the requested revision.
 
     Raises:
-        ValueError: the folder or file does not exist and the name is not valid on the Hub, or the format is not
-            supported.
+        ValueError: the folder or file does not exist and the name is not valid on the Hub.
     """
     if is_gguf(name):
         return str(Path(name).parent), None
     if name.strip() and os.path.isdir(name):
-        _require_weights(Path(name))
         return name, None
     if name.strip() and "/" not in name and os.path.isdir(bundle_folder("models") / name):
         return str(bundle_folder("models") / name), None
@@ -83,20 +77,6 @@ def locate(name: str) -> tuple[str, str | None]:
     if "/" not in name and "Did you mean" in advice:
         raise ValueError(f"There is no model {name!r} here.{advice}")
     return identifier, revision
-
-
-def _require_weights(folder: Path) -> None:
-    if (folder / "adapter_config.json").is_file():
-        raise ValueError(f"{str(folder)!r} {ADAPTER}")
-    if any(folder.glob("*.safetensors")):
-        return
-    advice = (
-        "Other formats are not read, because loading them can run code. If you trust the files, load them with "
-        "transformers and save them again with model.save_pretrained(FOLDER)."
-    )
-    if checkpoints := sorted({path.parent.name for path in folder.glob("*/*.safetensors")}):
-        advice = f"Name one of its subfolders ({', '.join(checkpoints)}), or run all with --revisions '*'."
-    raise ValueError(f"The folder {str(folder)!r} does not contain *.safetensors weights. {advice}")
 
 
 def local_revision(name: str, where: str) -> str | None:
@@ -125,11 +105,9 @@ def hub_commit(name: str) -> str | None:
 
 
 def expand(model: str, pattern: str) -> list[Revision]:
-    """Return each revision of a model that matches a pattern, `step512` before `step1000`.
+    """Return each revision of a model that matches a pattern such as `step*`, `step512` before `step1000`.
 
-    Args:
-        model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
-        pattern: a pattern for names, for instance `step*` or `checkpoint-*`.
+    Those of a folder are its subfolders with a config.json, those of a Hub id its branches and tags.
 
     Raises:
         ValueError: no revision matches, or the Hub cannot be reached.

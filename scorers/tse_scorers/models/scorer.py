@@ -22,16 +22,13 @@ Logprobs = NDArray[np.float64]
 """Natural log-probabilities."""
 Data = TypeVar("Data")
 Query = TypeVar("Query", bound=Hashable)
-Answer = TypeVar("Answer")
 
 
 class Slot(NamedTuple):
-    """A sentence with a gap for one word: `prefix`, the word with a space before it, `suffix`.
+    """A sentence with a gap for one word: `The author`, the word with a space before it, ` tall.`.
 
-    Attributes:
-        prefix: the text before the gap, without a space at its end, for instance `The author`. If it is
-            empty, the word opens the sentence, with a capital and without a space before it.
-        suffix: the text right after the word, for instance ` tall.` or `.`; a causal model does not see it.
+    If `prefix` is empty, the word opens the sentence, with a capital and without a space before it. A causal model does
+    not see `suffix`.
     """
 
     prefix: str
@@ -111,10 +108,7 @@ class Scorer(ABC):
         """Return log P(continuation | prefix) of each pair, (pairs,), natural logs.
 
         White space between the two belongs to the continuation; if there is none, a space is added. An empty prefix is
-        the start of the sentence.
-
-        Raises:
-            ValueError: a text is empty or too long, or the two lists differ in length.
+        the start of the sentence. Raises as `sentence_logprobs`.
         """
         raise self._cannot("texts after other texts")
 
@@ -149,9 +143,7 @@ class Scorer(ABC):
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
         """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
 
-        Args:
-            words: words as written; a word that opens a sentence has its capital.
-            opening: the words open the sentence, so there is no space before them.
+        Words are as written. Those that are `opening` a sentence have their capital, and no space before them.
         """
         raise self._cannot("the distribution at a gap")
 
@@ -167,11 +159,8 @@ class Scorer(ABC):
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
         """Return the number of tokens of each form at a gap, (forms,); 0 if the form cannot be scored.
 
-        A masked model gives comparable log-probabilities only to forms of the same length.
-
-        Args:
-            forms: words as they are inside a sentence.
-            opening: the forms open their sentence, so they get a capital, and no space before them.
+        Forms are words as they are inside a sentence. Those that are `opening` one get a capital, and no space before
+        them. A masked model gives comparable log-probabilities only to forms of the same length.
         """
         raise self._cannot("words at a gap")
 
@@ -180,10 +169,8 @@ class Scorer(ABC):
     ) -> Logprobs:
         """Return log P of each form at each gap, (slots, forms), natural logs; NaN if a form cannot be scored.
 
-        Forms are words as they are inside a sentence; they get a capital where the gap opens its sentence.
-
-        Raises:
-            ValueError: as `read_slots`.
+        Forms are words as they are inside a sentence; they get a capital where the gap opens its sentence. Raises as
+        `read_slots`.
         """
         raise self._cannot("words at a gap")
 
@@ -220,10 +207,9 @@ def ask_sentences(scorer: Scorer, sentences: Iterable[str], progress: Progress |
     """
 
     def answer(asked: list[str]) -> Logprobs:
-        return checked(scorer, scorer.sentence_logprobs(asked, **_keyword(progress)), (len(asked),))
+        return checked(scorer, scorer.sentence_logprobs(asked, progress=progress), (len(asked),))
 
-    answers, places = each_once(sentences, answer)
-    return answers[places]
+    return np.array(each_once(sentences, answer), np.float64)
 
 
 def ask_continuations(
@@ -232,51 +218,39 @@ def ask_continuations(
     """Return log P(continuation | prefix) of each (prefix, continuation), (pairs,); raises as `ask_sentences`."""
 
     def answer(asked: list[tuple[str, str]]) -> Logprobs:
-        prefixes, continuations = map(list, zip(*asked, strict=True))
-        logprobs = scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress))
-        return checked(scorer, logprobs, (len(asked),))
+        texts = map(list, zip(*asked, strict=True))
+        return checked(scorer, scorer.continuation_logprobs(*texts, progress=progress), (len(asked),))
 
-    answers, places = each_once(pairs, answer)
-    return answers[places]
+    return np.array(each_once(pairs, answer), np.float64)
 
 
 def ask_words(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[ScoredWords]:
     """Return the words of each sentence and log P of each."""
-    answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, **_keyword(progress)))
-    return [answers[place] for place in places]
+    return each_once(sentences, lambda texts: scorer.word_logprobs(texts, progress=progress))
 
 
 def ask_tokens(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
     """Return the tokens of each sentence, with log P of each; raises as `ask_sentences`."""
-    answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, **_keyword(progress)))
+    answers = each_once(sentences, lambda texts: scorer.token_logprobs(texts, progress=progress))
     for tokens in answers:
         checked(scorer, tokens.logprobs, (len(tokens.starts),))
-    return [answers[place] for place in places]
+    return answers
 
 
-def _keyword(progress: Progress | None) -> dict[str, Any]:
-    """Return the keyword argument; none without progress, which a scorer need not take."""
-    return {} if progress is None else {"progress": progress}
-
-
-def each_once(
-    queries: Iterable[Query], answer: Callable[[list[Query]], Answer]
-) -> tuple[Answer | Any, Indices]:
-    """Return the answers to the different queries, and the place of each query's answer among them, (queries,)."""
+def each_once(queries: Iterable[Query], answer: Callable[[list[Query]], Sequence[Any]]) -> list[Any]:
+    """Return the answer to each query; those that differ are asked together, each once."""
     queries = list(queries)
     place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
-    places = np.array([place[query] for query in queries], dtype=np.int64)
-    if not queries:
-        return np.zeros(0), places
     try:
-        return answer(list(place)), places
+        answers = answer([*place]) if queries else []
     except TooLongError as error:
-        error.place = int((places == error.place).argmax())  # of the first of those that asked it
+        error.place = queries.index([*place][error.place])  # of the first of those that asked it
         raise
+    return [answers[place[query]] for query in queries]
 
 
 def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
@@ -286,16 +260,11 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         TypeError: it is not numbers of this shape (complex, texts, truth values, None).
         ValueError: a value is above 0, by more than rounding.
     """
-    expected = (
-        f"expected natural log-probabilities of shape {shape}, one for each text in their order, at most 0"
-    )
-    try:
-        array = np.asarray(answer)
-    except ValueError as error:
-        raise TypeError(f"{scorer.name} returned lists of different lengths; {expected}.") from error
+    expected = f"natural log-probabilities of shape {shape}, one for each text in their order, at most 0"
+    array = np.asarray(answer)
     if array.shape != shape or (array.dtype.kind not in "fiu" and array.size):
-        raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
+        raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; expected {expected}.")
     values = array.astype(np.float64)
     if (values > ROUNDING).any():
-        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}.")
+        raise ValueError(f"{scorer.name} returned {values.max():g}; expected {expected}.")
     return values

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HALF = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"\S+")
 """A word: what stands between any white space of Unicode, also tabs and spaces that do not break a line."""
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u0e01-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007"
     "\u3021-\u3029\u3031-\u303b\u3041-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff"
     "\uaa60-\uaadf\uf900-\ufaff\uff66-\uff9f\U0001aff0-\U0001b16f\U00020000-\U0003ffff]"
@@ -89,25 +89,23 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
     otherwise one space is added (as in minicons).
 
     Raises:
-        TypeError: a single string was given instead of a list.
-        ValueError: the two lists differ in length, a continuation has no word, or an entry is not text.
+        ValueError: there are not equally many texts, or a continuation has no word.
 
     >>> joined_pairs(["The author ", ""], ["laughs.", "The author"])
     (['The author', ''], ['The author laughs.', 'The author'])
     """
-    continuations = checked_texts(continuations)
-    if isinstance(prefixes, str):
-        raise TypeError("Expected a list of prefixes, got one string; put it into a list.")
-    prefixes = list(prefixes)
-    if len(prefixes) != len(continuations) or not all(isinstance(prefix, str) for prefix in prefixes):
+    before, after = list(prefixes), checked_texts(continuations)
+    are_texts = not isinstance(prefixes, str) and all(isinstance(prefix, str) for prefix in before)
+    if len(before) != len(after) or not are_texts:
         raise ValueError(
-            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many texts."
+            f"Got {len(before)} prefixes and {len(after)} continuations; expected two lists of equally many texts."
         )
-    starts, texts = [prefix.rstrip() for prefix in prefixes], []
-    for start, prefix, after in zip(starts, prefixes, continuations, strict=True):
-        is_spaced = not start or start != prefix or after[:1].isspace()
-        texts.append(prefix + after if is_spaced else f"{start} {after}")
-    return starts, checked_texts(texts)
+    # A space is added where neither has one.
+    joined = (
+        f"{start} {text}" if start and not start[-1].isspace() and not text[0].isspace() else start + text
+        for start, text in zip(before, after, strict=True)
+    )
+    return [prefix.rstrip() for prefix in before], checked_texts(joined)
 
 
 def capitalized(word: str) -> str:
@@ -130,11 +128,8 @@ def warn_of_unknown(model: str, texts: Sequence[str], is_unknown: Sequence[bool]
 def part_of_token(part_ends: Indices, token_ends: Indices) -> Indices:
     """Return the index of the part of a text (a word, a region) that each token belongs to, (tokens,).
 
-    A space between two parts belongs to the later one, also as a token of its own (" 2" as two tokens).
-
-    Args:
-        part_ends: (parts,) end of each part's characters, without the space after it.
-        token_ends: (tokens,) end of the token's characters that decide, all of them or the first.
+    A space between two parts belongs to the later one, also as a token of its own (" 2" as two tokens). Parts end
+    without the space after them; the token's characters that decide are all of them or the first.
 
     >>> part_of_token(np.array([3, 5]), np.array([3, 4, 5, 6])).tolist()  # "The 2.", a lone space before "2"
     [0, 1, 1, 1]
@@ -161,15 +156,6 @@ def sum_by_word(values: "Logprobs", words: Sequence[str], of_token: Indices) -> 
     return list(zip(words, sums.tolist(), strict=True))
 
 
-def is_unspaced(text: str) -> bool:
-    """Whether a text has characters of a script that is written without spaces between words.
-
-    >>> is_unspaced("\u6211\u7231 you"), is_unspaced("\uc0ac\ub78c, \u03b1"), is_unspaced("\u0e23\u0e31\u0e01")
-    (True, False, True)
-    """
-    return _UNSPACED.search(text) is not None
-
-
 def words_by_script(text: str, spans: Indices, encoding: "Encoding") -> Indices:
     """Return the number of the word that each token is in, (tokens,), where some words have no spaces between them.
 
@@ -182,9 +168,9 @@ def words_by_script(text: str, spans: Indices, encoding: "Encoding") -> Indices:
         encoding: of the tokenizer, with its words; special tokens have none.
     """
     of_tokenizer = np.array([-1 if word is None else word for word in encoding.word_ids])
-    if not is_unspaced(text):
+    if not UNSPACED.search(text):
         return of_tokenizer
-    unspaced = np.array([is_unspaced(text[start:end]) for start, end in spans])
+    unspaced = np.array([UNSPACED.search(text, start, end) is not None for start, end in spans.tolist()])
     blank = np.isin(encoding.tokens, SPACES)[:-1]  # at the start of a text it has the first character's place
     apart = blank | (spans[1:, 0] >= spans[:-1, 1])
     begins = (np.diff(of_tokenizer) != 0) | (apart & (unspaced[1:] | unspaced[:-1]))
@@ -217,8 +203,8 @@ def continuing_ids(
     Raises:
         ValueError: the tokenizer cannot join pieces of words, because it has no decoder.
     """
-    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None or (backend.decoder is None and type(backend.model).__name__ != "WordLevel"):
+    backend: Any = tokenizer.backend_tokenizer
+    if backend.decoder is None and type(backend.model).__name__ != "WordLevel":
         raise ValueError(
             "The tokenizer has no decoder, so it is unknown which tokens continue a word. Set tokenizer."
             "backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save the tokenizer."

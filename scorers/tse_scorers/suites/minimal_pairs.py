@@ -366,8 +366,8 @@ def token_counts(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.int64]:
     """Return the tokens of each text, 0 for an empty one; words where a scorer does not count tokens."""
     if not scorer.can("token_counts"):
         return np.array([len(text.split()) for text in texts])
-    counts, places = each_once([text or "." for text in texts], scorer.token_counts)
-    return np.where([text == "" for text in texts], 0, np.asarray(counts)[places])
+    counts = np.array(each_once([text or "." for text in texts], scorer.token_counts), np.int64)
+    return np.where([text == "" for text in texts], 0, counts)
 
 
 def _logprobs(scorer: Scorer, queries: list[tuple[str, str]], progress: Progress | None) -> Logprobs:
