@@ -11,7 +11,6 @@ from plain_loop import causal_form, float64_model, masked_form
 from tiny import tiny_model
 
 from tse_scorers import Slot, load_scorer
-from tse_scorers.models import pretrained
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 from tse_scorers.models.masked import MaskedScorer
@@ -133,11 +132,10 @@ def test_forms_capitalize_where_the_gap_opens_the_sentence(kind, family):
 
 
 @BOTH
-def test_forms_do_not_depend_on_batches_order_or_company(kind, family, monkeypatch):
+def test_forms_do_not_depend_on_batches_order_or_company(kind, family):
     scorer = scorer_of(kind, family)
     expected = scorer.form_logprobs(SLOTS, FORMS)
     scorer.batch_tokens = 16
-    monkeypatch.setattr(pretrained, "PLANNED", 1)
     np.testing.assert_allclose(scorer.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-5)
     backwards = scorer.form_logprobs(SLOTS[::-1], FORMS[::-1])[::-1, ::-1]
     np.testing.assert_allclose(backwards, expected, rtol=0, atol=1e-5)

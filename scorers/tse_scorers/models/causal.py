@@ -142,22 +142,21 @@ class CausalScorer(PretrainedScorer):
                 "bitsandbytes look at all tokens of a batch too: use 4 bits.)"
             )
 
-    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
-        """Return log P of each sentence, (sentences,); NaN if no token can be scored. See `Scorer`."""
-        sequences, _ = self._with_spans(checked_texts(sentences))
-        return _sums(self._read(sequences, [1] * len(sequences), progress))
-
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix."""
+        """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix.
+
+        NaN if no token can be scored.
+        """
         prefixes, texts = joined_pairs(prefixes, continuations)
         sequences, spans = self._with_spans(texts)
         before = [
             int(np.searchsorted(of_text[:, 1], len(prefix), side="right")) if prefix else 0
             for prefix, of_text in zip(prefixes, spans, strict=True)
         ]
-        return _sums(self._read(sequences, [max(n + len(self._start), 1) for n in before], progress))
+        values = self._read(sequences, [max(n + len(self._start), 1) for n in before], progress)
+        return np.array([of_text.sum() if len(of_text) else np.nan for of_text in values])
 
     def token_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
@@ -286,8 +285,3 @@ class CausalScorer(PretrainedScorer):
                 self._longest_probed = 2 * longest
             self.execution["prefixes_shared"] = capacity is not None and self._may_share
         return capacity if self._may_share else None
-
-
-def _sums(values: list[Logprobs]) -> Logprobs:
-    """Return the sum of each array; NaN of an empty one."""
-    return np.array([of_text.sum() if len(of_text) else np.nan for of_text in values])

@@ -129,14 +129,10 @@ def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") ->
 
 
 def quantization_of(model: "LanguageModel") -> str | None:
-    """Return the quantization that a model's configuration declares: `bitsandbytes 4bit`, `gptq 4bit`; None without."""
-    declared = getattr(model.config, "quantization_config", None)
-    if declared is None:
-        return None
-    values: dict[str, Any] = declared if isinstance(declared, dict) else declared.to_dict()
-    method = values.get("quant_method")
-    bits = 4 if values.get("load_in_4bit") else 8 if values.get("load_in_8bit") else values.get("bits")
-    return f"{getattr(method, 'value', method)}{'' if bits is None else f' {bits}bit'}"
+    """Return the quantization that a model's configuration declares: `bitsandbytes`, `gptq`; None without any."""
+    declared = getattr(model.config, "quantization_config", None) or {}
+    method = (declared if isinstance(declared, dict) else declared.to_dict()).get("quant_method")
+    return method and str(getattr(method, "value", method))
 
 
 def choose_device(device: str) -> torch.device:

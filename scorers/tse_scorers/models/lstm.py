@@ -34,7 +34,6 @@ class LstmConfig(PretrainedConfig):
         num_hidden_layers: LSTM layers.
         dropout: probability of dropout on embeddings, between layers and before the decoder.
         tie_word_embeddings: let embedding and decoder share their weights; both widths must be equal.
-        initializer_range: standard deviation of newly initialized embeddings and decoder.
         bos_token_id: opens a text.
         eos_token_id: closes a text; it is the start token if sentences follow each other in the training corpus.
         **kwargs: arguments of `PretrainedConfig`.
@@ -50,7 +49,6 @@ class LstmConfig(PretrainedConfig):
         num_hidden_layers: int = 2,
         dropout: float = 0.2,
         tie_word_embeddings: bool = False,
-        initializer_range: float = 0.05,
         bos_token_id: int | None = None,
         eos_token_id: int | None = None,
         **kwargs: Any,
@@ -58,7 +56,7 @@ class LstmConfig(PretrainedConfig):
         super().__init__(**kwargs)
         self.vocab_size, self.embedding_size, self.hidden_size = vocab_size, embedding_size, hidden_size
         self.num_hidden_layers, self.dropout = num_hidden_layers, dropout
-        self.tie_word_embeddings, self.initializer_range = tie_word_embeddings, initializer_range
+        self.tie_word_embeddings = tie_word_embeddings
         self.bos_token_id, self.eos_token_id = bos_token_id, eos_token_id
 
 
@@ -73,13 +71,9 @@ class LstmForCausalLM(PreTrainedModel):
         super().__init__(config)
         self.dropout = nn.Dropout(config.dropout)
         self.embedding: nn.Module = nn.Embedding(config.vocab_size, config.embedding_size)
-        self.lstm = nn.LSTM(
-            config.embedding_size,
-            config.hidden_size,
-            config.num_hidden_layers,
-            dropout=config.dropout if config.num_hidden_layers > 1 else 0.0,
-            batch_first=True,
-        )
+        sizes = config.embedding_size, config.hidden_size, config.num_hidden_layers
+        between_layers = config.dropout if config.num_hidden_layers > 1 else 0.0
+        self.lstm = nn.LSTM(*sizes, dropout=between_layers, batch_first=True)
         self.decoder: nn.Module = nn.Linear(config.hidden_size, config.vocab_size)
         self.post_init()
 
@@ -91,20 +85,13 @@ class LstmForCausalLM(PreTrainedModel):
         """Return the decoder."""
         return self.decoder
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        **kwargs: object,
-    ) -> CausalLMOutput:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **_: object) -> CausalLMOutput:
         """Predict each next token.
 
         Args:
             input_ids: (batch, positions).
             attention_mask: (batch, positions), 0 at padding on the right, which changes no other position.
-            labels: (batch, positions), the same tokens as `input_ids`; -100 is excluded from the loss.
-            **kwargs: arguments of the loss. `position_ids`, `use_cache` and similar ones have no effect.
+            **_: `position_ids`, `use_cache` and similar ones have no effect.
 
         Raises:
             ValueError: the mask hides tokens that others follow; an LSTM reads a row from left to right.
@@ -116,11 +103,7 @@ class LstmForCausalLM(PreTrainedModel):
                 f"{tuple(input_ids.shape)}, with zeros for padding on the right."
             )
         hidden, _ = self.lstm(self.dropout(self.embedding(input_ids)))
-        logits = self.decoder(self.dropout(hidden))
-        loss = None
-        if labels is not None:
-            loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)
-        return CausalLMOutput(loss=loss, logits=logits)
+        return CausalLMOutput(logits=self.decoder(self.dropout(hidden)))
 
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)

@@ -131,21 +131,12 @@ class MaskedScorer(PretrainedScorer):
         self.check_inputs(inputs, [" …".join(slot) for slot in slots for _ in states])
         return self._plan(inputs, columns)
 
-    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
-        """Return the pseudo-log-likelihood of each sentence, (sentences,), natural logs; see `Scorer`."""
-        texts = checked_texts(sentences)
-        return self._sums(texts, [0] * len(texts), progress)
-
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
         """Return the pseudo-log-likelihood of each continuation after its prefix, without any text after it."""
         prefixes, texts = joined_pairs(prefixes, continuations)
-        return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
-
-    def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
-        """Return, for each text, the sum over all tokens, or those past its boundary; NaN without any."""
-        values, owner, _ = self._token_logprobs(texts, boundaries, progress)
+        values, owner, _ = self._token_logprobs(texts, [len(prefix) for prefix in prefixes], progress)
         sums = np.bincount(owner, weights=values, minlength=len(texts))
         return np.where(np.bincount(owner, minlength=len(texts)) > 0, sums, np.nan)
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
-PLANNED = 2**21
-"""Log-probabilities of steps that are planned together."""
 END = -1
 """In place of a token: the total probability of all tokens that do not continue the word."""
 State = tuple[int, ...]
@@ -72,9 +70,8 @@ class PretrainedScorer(Scorer):
     ) -> None:
         if not tokenizer.is_fast or not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
             raise ValueError(
-                f"The tokenizer of {name} returns no tokens for {CARRIER.prefix!r}, or not where they are in the text. "
-                "Use a fast tokenizer (one with a tokenizer.json), and save it into the model's folder: "
-                "tokenizer.save_pretrained(FOLDER)."
+                f"The tokenizer of {name} returns no tokens, or not where they are in the text. Use a fast one (with a "
+                "tokenizer.json), and save it into the model's folder: tokenizer.save_pretrained(FOLDER)."
             )
         self.model, self.tokenizer, self.name = model.eval(), tokenizer, name
         self.leading_space, self.batch_tokens = leading_space, batch_tokens
@@ -87,7 +84,7 @@ class PretrainedScorer(Scorer):
         }
         self.execution = {"device": str(model.device)}
         self._forward: Forward | None = None
-        self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
+        self._ids_of_forms: dict[bool, dict[str, list[int]]] = {True: {}, False: {}}
 
     @property
     def forward(self) -> Forward:
@@ -98,7 +95,7 @@ class PretrainedScorer(Scorer):
         """
         if self.model.training:
             raise ValueError(
-                f"{self.name} is in training mode, so dropout makes its scores random. Call model.eval() first."
+                f"{self.name} is in training mode: its scores are random. Call model.eval() first."
             )
         with one_at_a_time:
             if self._forward is None:
@@ -109,6 +106,11 @@ class PretrainedScorer(Scorer):
 
     def check_forward(self, forward: Forward) -> None:
         """Raise ValueError where the model is not of the scorer's kind."""
+
+    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, of a masked model the pseudo-log-likelihood, (sentences,). See `Scorer`."""
+        texts = checked_texts(sentences)
+        return self.continuation_logprobs([""] * len(texts), texts, progress)
 
     @property
     def vocabulary_size(self) -> int:
@@ -132,18 +134,16 @@ class PretrainedScorer(Scorer):
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
         """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `Scorer`."""
-        forms = checked_texts(forms)
-        form_ids = self.form_ids(list(map(capitalized, forms)) if opening else forms, opening)
-        return np.array([len(ids) for ids in form_ids], dtype=np.int64)
+        words = [capitalized(form) if opening else form for form in checked_texts(forms)]
+        return np.array([len(ids) for ids in self.form_ids(words, opening)], dtype=np.int64)
 
     def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]:
         """Return the vocabulary ids of each word at a gap; none if it is unknown or merges with the text around it."""
         # A suite asks for the same list several times, and tokenizing it takes longer than scoring some pairs.
-        new = [form for form in dict.fromkeys(forms) if (opening, form) not in self._ids_of_forms]
-        if new:
-            keys = [(opening, form) for form in new]
-            self._ids_of_forms.update(zip(keys, self._tokenized(new, opening), strict=True))
-        return [self._ids_of_forms[opening, form] for form in forms]
+        known = self._ids_of_forms[opening]
+        if new := [form for form in dict.fromkeys(forms) if form not in known]:
+            known.update(zip(new, self._tokenized(new, opening), strict=True))
+        return [known[form] for form in forms]
 
     def _tokenized(self, forms: Sequence[str], opening: bool) -> Iterator[list[int]]:
         """Yield the ids of each form: those between the ids before and after the carrier's gap."""
@@ -167,29 +167,26 @@ class PretrainedScorer(Scorer):
         """Return log P of each form at each gap, (slots, forms), natural logs; NaN if it cannot be scored."""
         slots, forms = list(slots), checked_texts(forms)
         result, done = np.full((len(slots), len(forms)), np.nan), 0
-        opens = np.array([not slot.prefix for slot in slots], bool)
-        for opening in np.unique(opens).tolist():
+        for opening in (False, True):
+            places = [place for place, slot in enumerate(slots) if opening == (not slot.prefix)]
             number: dict[Step, int] = {}
             steps = [
                 [number.setdefault(step, len(number)) for step in self.steps_of(ids)]
                 for ids in self.form_ids(list(map(capitalized, forms)) if opening else forms, opening)
             ]
-            if not number:
+            if not number or not places:
                 continue
             states: dict[State, int] = {}
             state = np.array([states.setdefault(state, len(states)) for state, _ in number])
             token = np.array([token for _, token in number])
-            places = np.flatnonzero(opens == opening)
-            for part in np.array_split(places, min(len(places), 1 + len(places) * len(token) // PLANNED)):
-                plan = self.plan_reads([slots[place] for place in part], list(states))
-                plan.read_of = plan.read_of.reshape(len(part), -1)[:, state].ravel()
-                reader = TokenReader(np.tile(token, len(part)), self.word_ends if END in token else None)
-                of_part = within(progress, done, done + len(part), len(slots))
-                values = self.run(plan, reader, of_part).reshape(len(part), -1)
-                done += len(part)
-                for form, of_form in enumerate(steps):
-                    if of_form:
-                        result[part, form] = values[:, of_form].sum(axis=1)
+            plan = self.plan_reads([slots[place] for place in places], list(states))
+            plan.read_of = plan.read_of.reshape(len(places), -1)[:, state].ravel()
+            reader = TokenReader(np.tile(token, len(places)), self.word_ends if END in token else None)
+            part, done = within(progress, done, done + len(places), len(slots)), done + len(places)
+            values = self.run(plan, reader, part).reshape(len(places), -1)
+            for form, of_form in enumerate(steps):
+                if of_form:
+                    result[places, form] = values[:, of_form].sum(axis=1)
         return result
 
     def read_slots(

@@ -27,8 +27,8 @@ SCORED = ""
 EQUAL, UNKNOWN, SEVERAL, UNLIKE = ("equal forms", "unknown", "several tokens", "different lengths")
 """Why a lemma is not scored. `different lengths`: a masked model has to be told the number of pieces, and probabilities
 given different numbers are not comparable."""
-WORDS_AT_ONCE = 1 << 24
-"""Log-probabilities of whole words that are held at once: 128 MiB."""
+WORDS_AT_ONCE = 1 << 20
+"""Log-probabilities of whole words that are asked for at once; a word has a few tokens."""
 definitions: Any = metric_modules("refined_tse").definitions
 
 
