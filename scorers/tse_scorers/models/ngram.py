@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ UNKNOWN = "<unk>"
 class NgramScorer(Scorer):
     """Scores with a unigram or bigram model.
 
-    >>> scorer = NgramScorer(["<unk>", "a", "b"], 1, np.array([1, 2]), np.array([2, 1]))
+    >>> scorer = NgramScorer(["<unk>", "a", "b"], 1, np.array([1, 2]), np.array([2, 1]), False, "unigram")
     >>> np.exp(scorer.sentence_logprobs(["a"])).round(3).tolist()  # P(a) = (2 + 1) / (3 + 3)
     [0.5]
 
@@ -48,32 +49,23 @@ class NgramScorer(Scorer):
     """
 
     def __init__(
-        self,
-        words: Sequence[str],
-        order: int,
-        events: Indices,
-        counts: Indices,
-        lowercase: bool = False,
-        name: str | None = None,
+        self, words: Sequence[str], order: int, events: Indices, counts: Indices, lowercase: bool, name: str
     ) -> None:
-        self.name, self.order = name or f"laplace-{order}gram", order
-        self.split = WordSplitter(lowercase)
+        self.name, self.order, self.split = name, order, WordSplitter(lowercase)
         self.words, self._events, self._counts = list(words), events, counts
         self._places = {word: place for place, word in enumerate(words)}
         self._totals = np.zeros(len(words) + 1, np.int64)
         np.add.at(self._totals, events // len(words), counts)
         digest = hashlib.sha256("\n".join(words).encode() + events.tobytes() + counts.tobytes())
-        self.signature = {
-            "model": self.name,
-            "kind": "ngram",
+        first_token = "given the start of the sentence" if order == 2 else "given nothing"
+        self.signature = {"model": name, "revision": f"sha256:{digest.hexdigest()[:16]}", "kind": "ngram"}
+        self.signature |= {
             "order": order,
             "lowercase": lowercase,
-            "revision": f"sha256:{digest.hexdigest()[:16]}",
             "smoothing": "Laplace",
-            "vocabulary": len(words),
-            "training_words": int(self._totals.sum()),
-            "first_token": "given the start of the sentence" if order == 2 else "given nothing",
+            "first_token": first_token,
         }
+        self.signature |= {"vocabulary": len(words), "training_words": int(self._totals.sum())}
 
     def score_words(
         self, words: Sequence[str], history: Sequence[str] = ()
@@ -125,9 +117,9 @@ class NgramScorer(Scorer):
     def word_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> list[ScoredWords]:
         """Return, for each sentence, its words between white space, each with its log-probability."""
         texts = checked_texts(sentences)
+        values = [of_text.logprobs.tolist() for of_text in self.token_logprobs(texts)]
         return [
-            list(zip(text.split(), of_text.logprobs.tolist(), strict=True))
-            for text, of_text in zip(texts, self.token_logprobs(texts), strict=True)
+            [*zip(text.split(), of_text, strict=True)] for text, of_text in zip(texts, values, strict=True)
         ]
 
     def token_counts(self, sentences: Sequence[str]) -> Indices:
@@ -148,12 +140,12 @@ class NgramScorer(Scorer):
         """
         slots, forms = list(slots), checked_texts(forms)
         self._warn_of_unknown([slot.prefix for slot in slots])
-        contexts = [(not slot.prefix, tuple(self.split(slot.prefix)[-1:])) for slot in slots]
-        rows = {}
-        for opening, before in dict.fromkeys(contexts):
-            words = [self.split(capitalized(form) if opening else form) for form in forms]
+        contexts = [tuple(self.split(slot.prefix)[-1:]) for slot in slots]
+        rows = {}  # a context without a word opens the sentence
+        for before in dict.fromkeys(contexts):
+            words = [self.split(form if before else capitalized(form)) for form in forms]
             scored = [self.score_words(of_form, before) for of_form in words]
-            rows[opening, before] = [of_form.sum() if known.all() else np.nan for of_form, known in scored]
+            rows[before] = [of_form.sum() if known.all() else np.nan for of_form, known in scored]
         return np.array([rows[context] for context in contexts]).reshape(len(slots), len(forms))
 
     def _warn_of_unknown(self, texts: Sequence[str]) -> None:
@@ -177,45 +169,40 @@ def load(path: Path) -> NgramScorer:
         state = json.loads(read_text(path))
         events, counts = (np.array(state.pop(name), dtype=np.int64) for name in ("events", "counts"))
         ascend = events[0] >= 0 and (np.diff(events) > 0).all()
-        if state["order"] not in (1, 2) or state["words"][0] != UNKNOWN:
-            raise ValueError(f"expected order 1 or 2, and {UNKNOWN} as the first word")
-        if not (ascend and events.shape == counts.shape and counts.min() >= 1):
-            raise ValueError("expected ascending events, each with a count of at least 1")
+        is_counted = ascend and events.shape == counts.shape and counts.min() >= 1
+        if not is_counted or state["order"] not in (1, 2) or state["words"][0] != UNKNOWN:
+            raise ValueError(f"expected order 1 or 2, {UNKNOWN} first, and ascending events with counts")
         return NgramScorer(**state, events=events, counts=counts, name=path.stem)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(
-            f"{path} is not an n-gram model of `tse train-ngram` ({type(error).__name__}: {error}). Train the model "
-            "again, or get the file again."
+            f"{path} is not an n-gram model ({type(error).__name__}: {error}). Make one with `tse train-ngram`."
         ) from error
 
 
-def train_ngram(
-    text: Path, order: int, out: Path, *, vocabulary_size: int | None = 50_000, lowercase: bool = False
-) -> Path:
-    """Train a Laplace-smoothed model from a text file, one sentence per line, and write it as JSON; return the file.
+def train_ngram(text: Path, order: int, out: Path, **options: Any) -> Path:
+    """Train a model from a UTF-8 text file, one sentence per line; write it as JSON, and return the file.
 
     Args:
-        text: UTF-8 text.
+        text: the text.
         order: 1 or 2.
         out: the file to write; its name ends in `.json`.
-        vocabulary_size: number of words to keep, most frequent first; None keeps all.
-        lowercase: lower-case the words.
+        **options: of `count_words`.
 
     Raises:
         ValueError: the text cannot be read or has no word, the order is another, or the file cannot be written.
     """
     check_file(out, [".json"])
-    lines = read_text(text).split("\n")
-    count_words(lines, order, vocabulary_size=vocabulary_size, lowercase=lowercase).save(out)
+    count_words(read_text(text).split("\n"), order, **options).save(out)
     return out
 
 
 def count_words(
     lines: Sequence[str], order: int, *, vocabulary_size: int | None = 50_000, lowercase: bool = False
 ) -> NgramScorer:
-    """Make a model of lines, one sentence each; arguments as in `train_ngram`.
+    """Make a Laplace-smoothed model of lines, one sentence each.
 
-    The paper does not define its vocabulary. Here it is the most frequent words, as many as in the paper's LSTM.
+    The vocabulary is the most frequent words (None: all), by default as many as in the paper's LSTM; the paper does not
+    define it.
     """
     if order not in (1, 2):
         raise ValueError(f"Got order {order!r}; expected 1 (words by themselves) or 2 (pairs of words).")
@@ -223,10 +210,7 @@ def count_words(
     frequencies = Counter(chain.from_iterable(map(split, lines)))
     ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))[:vocabulary_size]
     if not ranked:
-        raise ValueError(
-            f"No word was found in {len(lines)} lines; expected one sentence per line, and a vocabulary of at least "
-            "one word."
-        )
+        raise ValueError(f"No word was found in {len(lines)} lines; expected one sentence per line.")
     place = {word: number for number, word in enumerate([UNKNOWN, *ranked])}
 
     def events() -> Iterator[int]:
@@ -237,4 +221,4 @@ def count_words(
                 before = outcome
 
     found, counts = np.unique(np.fromiter(events(), np.int64), return_counts=True)  # 8 bytes a word
-    return NgramScorer([*place], order, found, counts, lowercase)
+    return NgramScorer([*place], order, found, counts, lowercase, f"laplace-{order}gram")

@@ -23,19 +23,16 @@ class Output(NamedTuple):
 class OwnModel(nn.Module):
     """A function from token ids to logits, with the information that scorers need about a model.
 
-    `load_scorer(function, tokenizer)` makes one. Make it yourself to set a name, a revision or a limit. Batches are
-    padded on the right, without a mask for the function; this does not affect causal models.
+    `load_scorer(function, tokenizer)` makes one. Make it yourself to set a name, a revision or a limit.
 
     Args:
         function: ids (batch, length), int64, to logits (batch, length, vocabulary), not normalized. It may be a module.
+            Batches are padded on the right, without a mask, which does not affect causal models.
         module: the module that the function runs, if it is not one itself. It is in evaluation mode while it is scored,
             and determines device and dtype.
         name: the model's name in results; default: the name of the module's class or of the function.
         revision: the version of its weights; scores on disk are reused only if it is given and stays the same.
         positions: the largest number of tokens of a text; None for any number.
-
-    Raises:
-        TypeError: the function cannot be called.
     """
 
     def __init__(
@@ -96,12 +93,12 @@ class OwnModel(nn.Module):
         name, ids = self.config.name_or_path, torch.tensor([[0, 1, 0], [1, 0, 0]], device=self.device)
         with torch.no_grad():
             logits, again = self._function(ids), self._function(ids)
-        shape = logits.shape if isinstance(logits, Tensor) else ()
-        if shape[:2] != ids.shape or len(shape) != 3 or shape[2] < n_tokens:
+        shape = tuple(logits.shape) if isinstance(logits, Tensor) else ()
+        if shape[:2] != (2, 3) or len(shape) != 3 or shape[2] < n_tokens:
             raise ValueError(
-                f"{name} returned a {type(logits).__name__} of shape {tuple(shape)} for ids of shape (2, 3) and a "
-                f"tokenizer of {n_tokens} tokens; expected logits (batch, length, vocabulary), at all positions and "
-                "for each token. If they are one of several values: lambda ids: model(ids)[0]."
+                f"{name} returned a {type(logits).__name__} of shape {shape} for ids of shape (2, 3) and a tokenizer "
+                f"of {n_tokens} tokens; expected logits (batch, length, vocabulary), at all positions and for each "
+                "token. If they are one of several values: lambda ids: model(ids)[0]."
             )
         if not torch.equal(logits.nan_to_num(), again.nan_to_num()):
             raise ValueError(
@@ -137,9 +134,6 @@ def decoder_of(
     log P(sentence) = sum over i of log P(w_i | w_<i, encoder input), without the end of the sentence. The encoder
     reads the empty text with the tokenizer's special tokens (T5: `</s>`), and the decoder begins with its start token,
     as in minicons' `Seq2SeqScorer` after the prefix `</s>`.
-
-    Raises:
-        ValueError: the model does not say which token its decoder begins with, or the encoder would read nothing.
     """
     start, source = model.config.decoder_start_token_id, tokenizer("")["input_ids"]
     if start is None or not source:
