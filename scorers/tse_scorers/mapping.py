@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 from datasets import Dataset, Features, IterableDataset, IterableDatasetDict
@@ -74,8 +73,9 @@ def score_dataset(
     Raises:
         TypeError: the data set has another type.
         ValueError: a column is missing, has values that are no text, or would be replaced; there are no rows; not
-            exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; a text is
-            too long for the model; or the model cannot answer.
+            exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or a text
+            is too long for the model.
+        NotImplementedError: the model cannot answer.
     """
     asked = {"columns": columns, "lemmas": lemmas, "surprisals": surprisals}
     given = [name for name, value in asked.items() if value is not None]
@@ -100,8 +100,8 @@ def score_dataset(
         if lemmas is not None:
             return _gaps(rows, load_lemmas(lemmas), cutoffs)
         if columns is not None:
-            return _texts(rows, _names("columns", columns), context)
-        return _words(rows, _names("surprisals", surprisals))
+            return _texts(rows, _names("columns", columns), context, by_word=False)
+        return _texts(rows, _names("surprisals", surprisals), None, by_word=True)
 
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # a DatasetDict
     questions = {split: ask(_rows(part)) for split, part in splits.items()}
@@ -189,61 +189,46 @@ def _check(rows: pd.DataFrame, needed: list[str], added: Mapping[str, object]) -
     require_text(rows, needed, TABLE)
 
 
-def _texts(rows: pd.DataFrame, columns: list[str], context: str | None) -> _Question:
-    """Ask for log-probabilities of whole texts, or of texts after a context."""
+def _texts(rows: pd.DataFrame, columns: list[str], context: str | None, by_word: bool) -> _Question:
+    """Ask for log-probabilities of whole texts, or of texts after a context, or for surprisals of their words."""
     if context in columns:
         raise ValueError(f"The column {context!r} is named as text and as context; expected two columns.")
-    needed = [*columns, *([context] if context else [])]
-    kinds = {"logprob": pa.float64(), "n_tokens": pa.int64()}
-    types = {f"{kind}_{column}": kinds[kind] for column in columns for kind in kinds}
+    needed, number = [*columns, *([context] if context else [])], pa.float64()
+    lists: dict[str, pa.DataType] = {name: pa.list_(pa.int32()) for name in ("starts", "ends")}
+    kinds = (
+        {"surprisals": pa.list_(number), **lists} if by_word else {"logprob": number, "n_tokens": pa.int64()}
+    )
+    types = {f"{kind}_{column}": of for column in columns for kind, of in kinds.items()}
     _check(rows, needed, types)
     require_words(rows, columns, TABLE)
     texts = [text for column in columns for text in rows[column]]
 
     def answers(scorer: Scorer, progress: Progress) -> Columns:
-        if context and not scorer.can("continuation_logprobs"):
-            raise ValueError(
-                f"{scorer.name} scores no text after a context. Remove context, or use another model."
-            )
+        found: Columns = {}
         with refusing_by_row(lambda place: place % len(rows)):
-            if context:
+            if by_word:
+                if scorer.signature.get("kind") == "masked":
+                    raise ValueError(
+                        f"{scorer.name} is a masked model, and surprisals are of words given those before. Score whole "
+                        "texts with columns, or use a model that reads from left to right."
+                    )
+                spans = map(_spans, texts, ask_words(scorer, texts, progress))
+                found = dict(zip(kinds, map(list, zip(*spans, strict=True)), strict=True))
+            elif context:
                 pairs = zip([*rows[context]] * len(columns), texts, strict=True)
-                found = {"logprob": ask_continuations(scorer, pairs, progress)}
+                found["logprob"] = ask_continuations(scorer, pairs, progress)
             else:
-                found = {"logprob": ask_sentences(scorer, texts, progress)}
-        if scorer.can("token_counts"):
-            counts, places = each_once(texts, scorer.token_counts)
-            found["n_tokens"] = np.asarray(counts)[places]
-        parts = {kind: np.split(values, len(columns)) for kind, values in found.items()}
-        return {f"{kind}_{column}": parts[kind][n] for n, column in enumerate(columns) for kind in parts}
+                found["logprob"] = ask_sentences(scorer, texts, progress)
+        if not by_word and scorer.can("token_counts"):
+            found["n_tokens"] = each_once(texts, scorer.token_counts)
+        n = len(rows)
+        return {
+            f"{kind}_{column}": values[place * n : (place + 1) * n]
+            for place, column in enumerate(columns)
+            for kind, values in found.items()
+        }
 
-    return _Question(types, answers, (columns, context, fingerprint(rows[needed])))
-
-
-def _words(rows: pd.DataFrame, columns: list[str]) -> _Question:
-    """Ask for surprisals of the words of texts."""
-    kinds = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
-    types = {f"{kind}_{column}": pa.list_(kinds[kind]) for column in columns for kind in kinds}
-    _check(rows, columns, types)
-    require_words(rows, columns, TABLE)
-
-    def answers(scorer: Scorer, progress: Progress) -> Columns:
-        if not scorer.can("word_logprobs") or scorer.signature.get("kind") == "masked":
-            raise ValueError(
-                f"{scorer.name} gives no surprisals of words, for which a model must read from left to right. Score "
-                "whole texts with columns, or use another model."
-            )
-        texts = [text for column in columns for text in rows[column]]
-        with refusing_by_row(lambda place: place % len(rows)):
-            scored = ask_words(scorer, texts, progress)
-        found: Columns = {name: [] for name in types}
-        names = [column for column in columns for _ in range(len(rows))]
-        for column, text, words in zip(names, texts, scored, strict=True):
-            for kind, values in zip(kinds, _spans(text, words), strict=True):
-                found[f"{kind}_{column}"].append(values)
-        return found
-
-    return _Question(types, answers, ("words", columns, fingerprint(rows[columns])))
+    return _Question(types, answers, (columns, context, by_word, fingerprint(rows[needed])))
 
 
 def _spans(text: str, words: Sequence[tuple[str, float]]) -> tuple[list[float], list[int], list[int]]:
@@ -254,7 +239,7 @@ def _spans(text: str, words: Sequence[tuple[str, float]]) -> tuple[list[float], 
         start = text.find(word, ends[-1])
         if start < 0:
             raise ValueError(
-                f"word_logprobs gives {word!r}, which {text!r:.80} lacks after character {ends[-1]}."
+                f"word_logprobs gives {word!r}; {text!r:.60} lacks it after character {ends[-1]}."
             )
         starts.append(start)
         ends.append(start + len(word))
@@ -277,11 +262,6 @@ def _gaps(rows: pd.DataFrame, lemmas: pd.DataFrame, cutoffs: bool) -> _Question:
         check_numbers(pairs, lemmas, TABLE)
 
     def answers(scorer: Scorer, progress: Progress) -> Columns:
-        if not scorer.can("read_slots"):
-            raise ValueError(
-                f"EW and MW need the distribution at the gap; {scorer.name} does not give it. Score whole texts with "
-                "columns, or use another model."
-            )
         try:
             scored = score_gaps(scorer, rows[needed], lemmas, progress=progress, cutoffs=cutoffs)
         except TooLongError as error:

@@ -254,13 +254,13 @@ REFUSED = [
     (TEXT, {"columns": "text", "cutoffs": True}, "cutoffs has no effect"),
     (TEXT, {"surprisals": "text", "context": "text"}, "context has no effect"),
     (TEXT, {"columns": "text", "context": "text"}, "as text and as context"),
-    (TEXT, {"surprisals": "text"}, "gives no surprisals"),
-    ([{"text": "a", "before": "b"}], {"columns": "text", "context": "before"}, "after a context"),
+    (TEXT, {"surprisals": "text"}, "does not score words"),
+    ([{"text": "a", "before": "b"}], {"columns": "text", "context": "before"}, "texts after other texts"),
     (TEXT, {"columns": 5}, r"columns=5; .*text or a list"),
     (TEXT, {"columns": ["text", None]}, "columns=.*text or a list"),
     (TEXT, IS, "lacks the columns prefix, suffix, number"),
     ([GAP | {"number": "one"}], IS, "expected singular or plural"),
-    ([GAP], IS, "need the distribution at the gap"),
+    ([GAP], IS, "does not score the distribution at a gap"),
     ([GAP | FORMS], IS, "column 'form_correct' of row 1; expected the correct form"),
     (TEXT, {"lemmas": [{"singular": "is"}]}, "lemma list lacks the column plural"),
     (TEXT, {"lemmas": "blimp"}, "Unknown lemma list 'blimp'"),
@@ -271,7 +271,7 @@ REFUSED = [
 @pytest.mark.parametrize(("rows", "options", "said"), REFUSED)
 def test_what_cannot_be_scored_is_said_before_a_model_is_asked(rows, options, said):
     scorer = Counted()
-    with pytest.raises((ValueError, TypeError), match=said):
+    with pytest.raises((ValueError, TypeError, NotImplementedError), match=said):
         score_dataset(rows, scorer, **options)
     assert scorer.asked == []
 

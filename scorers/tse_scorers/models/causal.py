@@ -77,9 +77,7 @@ class CausalScorer(PretrainedScorer):
         self._start = [] if self.start_token is None else [self.start_token]
         self.bos, self._may_share, self._longest_probed = bos, share_prefixes, 0
         if bos and self.start_token is None:
-            raise ValueError(
-                f"{self.name} has no start token to put before the left context of a gap; remove bos."
-            )
+            raise ValueError(f"{self.name} has no start token to put before a gap's context; remove bos.")
         plain, default = (
             tokenizer(CARRIER.prefix, add_special_tokens=special)["input_ids"][0] for special in (False, True)
         )
@@ -137,9 +135,8 @@ class CausalScorer(PretrainedScorer):
         if sees_what_follows(forward):
             raise ValueError(
                 f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
-                "probability of a sentence. Load it as a masked model (kind='masked'), in a command with "
-                "--kind masked. If it can also be a decoder, set is_decoder in its configuration. (8-bit layers of "
-                "bitsandbytes look at all tokens of a batch too: use 4 bits.)"
+                "probability of a sentence. Load it as a masked model (kind='masked', --kind masked), or set "
+                "is_decoder in its configuration. (8-bit layers of bitsandbytes see a whole batch: use 4 bits.)"
             )
 
     def continuation_logprobs(
@@ -226,7 +223,7 @@ class CausalScorer(PretrainedScorer):
             rows = [ids if ids[:1] == self._start else self._start + ids for ids in rows]
         if not all(rows):
             raise ValueError(
-                "A gap that opens its sentence leaves a causal model without any context. Use bos, or remove it."
+                "A gap that opens its sentence leaves a causal model no context. Use bos, or remove it."
             )
         return rows
 

@@ -67,9 +67,7 @@ class MaskedScorer(PretrainedScorer):
                 f"The tokenizer of {self.name} has no mask token, which a masked model needs. Set its mask_token and "
                 "save it, or load the model as a causal one (kind='causal') if it reads from left to right."
             )
-        self._mask = int(tokenizer.mask_token_id)
-        self._pll_is_default = pll is None
-        self._mntp = mntp
+        self._mask, self._mntp, self._pll_is_default = int(tokenizer.mask_token_id), mntp, pll is None
         self.signature |= {"kind": "masked", **({"mntp": True} if mntp else {})}
         self._use_pll(pll or "within_word_l2r")
 
@@ -92,9 +90,8 @@ class MaskedScorer(PretrainedScorer):
         positions = np.array(columns, dtype=np.int64) - self._mntp
         if positions.min(initial=0) < 0:
             raise ValueError(
-                f"{self.name} predicts each token one position before it (mntp), but its tokenizer puts no "
-                "token before a text; expected a start token such as [CLS] or <s>. Use the tokenizer that the model "
-                "was trained with."
+                f"{self.name} predicts each token one position before it (mntp), but its tokenizer puts no token "
+                "before a text. Use the tokenizer that it was trained with."
             )
         return plain_rows(inputs, positions)
 

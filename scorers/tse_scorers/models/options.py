@@ -96,14 +96,20 @@ def check_options(options: Any) -> None:
         check_value(option.name, value, hints[option.name])
 
 
-def check_value(name: str, value: Any, hint: Any) -> None:
-    """Raise TypeError or ValueError where an option has a value that its annotation does not allow.
+EXPECTED = {
+    int: "a whole number, at least 1",
+    str: "a text",
+    bool: "True or False",
+    list: "a list with a value",
+}
 
-    Whole numbers are 1 or more, texts and lists not empty.
+
+def check_value(name: str, value: Any, hint: Any) -> None:
+    """Raise TypeError or ValueError where an option has a value that its annotation does not allow, or an empty one.
 
     >>> check_value("limit", False, int | None)
     Traceback (most recent call last):
-    TypeError: limit is False (bool); expected a whole number.
+    TypeError: limit is False; expected a whole number, at least 1.
     """
     hints = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if Any in hints or (value is None and NoneType in hints):
@@ -114,16 +120,10 @@ def check_value(name: str, value: Any, hint: Any) -> None:
         if value not in choices:
             meant = did_you_mean(str(value), choices)
             raise ValueError(f"{name} is {value!r:.60}; expected {' or '.join(map(str, choices))}.{meant}")
-    elif list in kinds:
-        if not isinstance(value, list) or not value:
-            raise TypeError(f"{name} is {value!r:.60}; expected a list with at least one value.")
-        for one in value:
-            check_value(name, one, get_args(hints[0])[0])
-    elif not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        names = {int: "a whole number", str: "a text", bool: "True or False"}
-        expected = " or ".join(names.get(kind, kind.__name__) for kind in kinds)
-        raise TypeError(f"{name} is {value!r:.60} ({type(value).__name__}); expected {expected}.")
-    elif isinstance(value, str) and not value.strip():
-        raise ValueError(f"{name} is empty; write a value, or leave it out.")
-    elif int in kinds and value < 1:
-        raise ValueError(f"{name} is {value}; expected at least 1.")
+        return
+    is_of_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    if not is_of_kind or value in ("", []) or (int in kinds and value < 1):
+        expected = " or ".join(EXPECTED.get(kind, kind.__name__) for kind in kinds)
+        raise (ValueError if is_of_kind else TypeError)(f"{name} is {value!r:.60}; expected {expected}.")
+    for one in value if list in kinds else ():
+        check_value(name, one, get_args(hints[0])[0])

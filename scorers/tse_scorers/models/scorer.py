@@ -185,7 +185,7 @@ class Scorer(ABC):
         return score_dataset(dataset, self, columns, **options)
 
     def _cannot(self, what: str) -> NotImplementedError:
-        return NotImplementedError(f"{self.name} does not score {what}.")
+        return NotImplementedError(f"{self.name} does not score {what}. Use another model.")
 
     def __repr__(self) -> str:
         facts = [self.signature.get("kind"), self.execution.get("device"), self.signature.get("dtype")]
