@@ -60,9 +60,8 @@ class Forward:
         logits = self._narrowed(batch) if self.narrows else self._whole(batch)
         if not bool(torch.isfinite(logits.amax(dim=1)).all()):
             raise ValueError(
-                "The model gave NaN or infinity instead of scores, so it cannot be evaluated. Its training may have "
-                "diverged, or float16 may overflow: try dtype='float32' or 'bfloat16' (--dtype), and check the weights "
-                "with `torch.isnan`."
+                "The model gave NaN or infinity instead of scores. Its training may have diverged, or float16 may "
+                "overflow: try dtype='float32' or 'bfloat16' (--dtype)."
             )
         # Sums of exponentials in half precision can reverse the order of a pair.
         return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
@@ -80,9 +79,7 @@ class Forward:
             ids: vocabulary ids; with a group, -1 stands for the total probability of the group.
             group: (vocabulary,) True for the ids of the group.
         """
-        _, hidden = self._with_hidden(
-            batch, lambda states: states[:1, :1]
-        )  # the layer has nothing else to do
+        _, hidden = self._with_hidden(batch, lambda states: states[:1, :1])  # the layer has nothing to do
         weight, bias = self._output_layer.weight, self._output_layer.bias
         shift = nn.functional.linear(hidden, weight[:BLOCK], None if bias is None else bias[:BLOCK])
         shift = shift.amax(dim=1, keepdim=True)

@@ -130,9 +130,8 @@ def _answer(forward: Forward, plan: Plan, group: list[Row], reader: Reader, reco
         if forward.sharded or len(group) == 1:
             raise ValueError(
                 f"A batch of {len(group)} rows of up to {len(group[0].ids)} tokens does not fit into the memory of the "
-                "device together with the model. Use a smaller batch_tokens (--batch-tokens), dtype='bfloat16' "
-                "(--dtype bfloat16), another device (--device), or device_map='auto' (--model-arg device_map=auto) to "
-                "spread the model over several GPUs."
+                "device beside the model. Use a smaller --batch-tokens, --dtype bfloat16, another --device, or "
+                "several GPUs (--model-arg device_map=auto)."
             ) from error
     # Only here, where the exception no longer holds what did not fit.
     clear_device_cache()

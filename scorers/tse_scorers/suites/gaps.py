@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..engine.plan import Indices
-from ..engine.progress import Progress
+from ..engine.progress import Progress, within
 from ..io.bundle import metric_modules
 from ..models.scorer import Scorer, Slot, checked
 from ..models.text import capitalized
@@ -96,8 +96,9 @@ def score_gaps(
     _, first = np.unique(context, return_index=True)
     contexts = data[["prefix", "suffix", "number"]].iloc[first].reset_index(drop=True)
     contexts["opening"] = contexts["prefix"] == ""
-    texts = zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
-    slots = [Slot(*both) for both in texts]
+    slots = [
+        Slot(*both) for both in zip(contexts["prefix"].tolist(), contexts["suffix"].tolist(), strict=True)
+    ]
     is_singular, opens = (contexts["number"] == "singular").to_numpy(), contexts["opening"].to_numpy()
     openings = np.unique(opens).tolist()
     listings = listings or list_lemmas(scorer, lemmas, openings, whole_words)
@@ -159,13 +160,7 @@ def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:
 def list_lemmas(
     scorer: Scorer, lemmas: pd.DataFrame, openings: Sequence[bool], whole_words: bool = False
 ) -> dict[bool, Listing]:
-    """Say which lemmas a model scores at each kind of gap, and why not the others.
-
-    Args:
-        scorer: the model.
-        lemmas: columns `singular` and `plural`.
-        openings: kinds of gaps: whether the forms open their sentences, with a capital.
-        whole_words: forms of several tokens are scored too.
+    """Say which lemmas a model scores at each kind of gap (whether forms open their sentences), and why not the others.
 
     Raises:
         ValueError: no lemma can be scored, or the tokenizer belongs to another model. A kind of gap without lemmas,
@@ -175,10 +170,9 @@ def list_lemmas(
     without = [opening for opening, listing in listings.items() if not len(listing.places)]
     for opening in without:
         where = " where they open a sentence, capitalized" if opening else ""
-        lacks = "its vocabulary lacks them" if whole_words else "none has both forms as single tokens"
         problem = (
-            f"{scorer.name} can score none of the {len(lemmas)} lemmas{where}: {lacks}, so EW and MW have nothing to "
-            "compare. Use a list that fits the model (lemmas=, --lemmas FILE), or score whole words (forms='all')."
+            f"{scorer.name} can score none of the {len(lemmas)} lemmas{where}: its vocabulary lacks them, or has none "
+            "with both forms as single tokens. Use a list that fits it (--lemmas FILE), or whole words (forms='all')."
         )
         if len(without) == len(listings):
             raise ValueError(problem)
@@ -220,10 +214,10 @@ def _token_ids(scorer: Scorer, forms: list[str], opening: bool) -> Indices:
         ValueError: the tokenizer gives a token that the model does not have.
     """
     ids = scorer.single_token_ids([*map(capitalized, forms)] if opening else forms, opening)
-    if ids.max(initial=-1) >= scorer.vocabulary_size:
+    if ids.max(initial=-1) >= (size := scorer.vocabulary_size):
         raise ValueError(
-            f"The tokenizer gives token {ids.max()} for a verb, but {scorer.name} has only {scorer.vocabulary_size} "
-            "tokens. They do not belong together: name a folder or repository with both."
+            f"The tokenizer gives token {ids.max()} for a verb, but {scorer.name} has only {size}. They do not belong "
+            "together: name a folder or repository with both."
         )
     return ids
 
@@ -290,7 +284,8 @@ def _score_words(
     at_verbs, repeated = [forms.index(verb) for verb in verbs], definitions.repeated_forms(listing.ids)
     dtype, parts = _record(listing.ids.shape[1], len(verbs), 1), []
     for part in np.array_split(np.arange(len(slots)), max(1, len(slots) * len(forms) // WORDS_AT_ONCE)):
-        answers = scorer.form_logprobs([slots[place] for place in part], forms, progress)
+        of_part = within(progress, part[0], part[-1] + 1, len(slots))
+        answers = scorer.form_logprobs([slots[place] for place in part], forms, of_part)
         logprobs = checked(scorer, answers, (len(part), len(forms)))
         scores = definitions.whole_scores(logprobs[:, listing.ids], is_singular[part], repeated)
         parts.append(_filled(dtype, scores, logprobs[:, at_verbs]))
