@@ -70,17 +70,11 @@ BLIMP_PARADIGMS = {
 
 
 class Outcomes(NamedTuple):
-    """The outcome of each pair; three boolean arrays of shape (pairs,), at most one of them true per pair.
+    """The outcome of each pair; three boolean arrays of shape (pairs,), at most one of them true per pair."""
 
-    Attributes:
-        correct: the acceptable side has the higher log-probability.
-        tie: both are equal.
-        nonfinite: either is NaN or plus infinity, which no log-probability is. Minus infinity is a probability of 0.
-    """
-
-    correct: np.ndarray
+    correct: np.ndarray  # the acceptable side has the higher log-probability
     tie: np.ndarray
-    nonfinite: np.ndarray
+    nonfinite: np.ndarray  # either is NaN or plus infinity; minus infinity is a probability of 0
 
 
 def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:

@@ -43,21 +43,15 @@ AT_ONCE = 1 << 18
 
 
 class GapScores(NamedTuple):
-    """The scores of contexts.
+    """The scores of contexts."""
 
-    Attributes:
-        ew: (contexts, cut-offs) in [0, 1]; NaN where no lemma is eligible.
-        mw: (contexts, cut-offs) in [0, 1]; NaN where no form with a probability is inside.
-        covered_mass: (contexts, cut-offs) in [0, 1].
-        logprob: (contexts, 2, lemmas) natural logs of the correct and the incorrect forms.
-        log_normalizer: (contexts, 1) what is subtracted from a logit to get its log-probability; None without logits.
-    """
-
-    ew: Array
-    mw: Array
-    covered_mass: Array
-    logprob: Array
-    log_normalizer: Array | None = None
+    ew: Array  # (contexts, cut-offs) in [0, 1]; NaN where no lemma is eligible
+    mw: Array  # (contexts, cut-offs) in [0, 1]; NaN where no form with a probability is inside
+    covered_mass: Array  # (contexts, cut-offs) in [0, 1]
+    logprob: Array  # (contexts, 2, lemmas) natural logs of the correct and the incorrect forms
+    log_normalizer: Array | None = (
+        None  # (contexts, 1): a logit minus it is a log-probability; None without logits
+    )
 
 
 def is_correct(correct: Array, incorrect: Array) -> Array:

@@ -21,50 +21,34 @@ CAPACITY = 128
 
 
 class Row(NamedTuple):
-    """One row of a batch.
+    """One row of a batch."""
 
-    Attributes:
-        ids: (tokens,) vocabulary ids.
-        parent: (tokens,) the column of each token's predecessor, -1 for a first token; None for plain rows.
-        first: the node of its first column; those of the others follow.
-    """
-
-    ids: Sequence[int]
-    parent: Sequence[int] | None
-    first: int
+    ids: Sequence[int]  # (tokens,)
+    parent: (
+        Sequence[int] | None
+    )  # (tokens,) the column of each token's predecessor, -1 for none; None for plain rows
+    first: int  # the node of its first column; those of the others follow
 
 
 class Batch(NamedTuple):
-    """Inputs of one forward pass, and the places in them that are read.
+    """Inputs of one forward pass, and the places in them that are read."""
 
-    Attributes:
-        ids: (rows, width) vocabulary ids.
-        positions: (rows, width) position ids; None for the model's own.
-        visible: (rows, width, width) whether a place (second axis) attends to another one (third axis); None for the
-            model's own attention.
-        rows, columns: (reads,) the places that are read.
-        reads: the reads of the plan at these places, (reads,).
-    """
-
-    ids: Indices
-    positions: Indices | None
-    visible: NDArray[np.bool_] | None
-    rows: Indices
-    columns: Indices
-    reads: Indices
+    ids: Indices  # (rows, width)
+    positions: Indices | None  # (rows, width); None for the model's own
+    visible: (
+        NDArray[np.bool_] | None
+    )  # (rows, width, width): a place attends to another; None for the model's own
+    rows: Indices  # (reads,) of the places that are read
+    columns: Indices  # (reads,)
+    reads: Indices  # (reads,) the reads of the plan at these places
 
 
 @dataclass
 class Plan:
-    """Rows, and what is read in them.
-
-    Attributes:
-        rows: all rows.
-        read_of: (answers,) the node at which each answer is read.
-    """
+    """Rows, and what is read in them."""
 
     rows: list[Row]
-    read_of: Indices
+    read_of: Indices  # (answers,) the node at which each answer is read
 
     @cached_property
     def reads(self) -> Indices:

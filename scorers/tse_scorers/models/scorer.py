@@ -40,17 +40,11 @@ CARRIER = Slot("The author", ".")
 
 
 class ScoredTokens(NamedTuple):
-    """The tokens of one sentence.
+    """The tokens of one sentence."""
 
-    Attributes:
-        starts: first character of each token, with or without the space before it, (tokens,).
-        ends: the character after its last one, (tokens,).
-        logprobs: log P(token | tokens before), (tokens,), natural logs; NaN for a token that cannot be scored.
-    """
-
-    starts: Indices
-    ends: Indices
-    logprobs: Logprobs
+    starts: Indices  # (tokens,) first character of each, with or without the space before it
+    ends: Indices  # (tokens,) the character after its last one
+    logprobs: Logprobs  # (tokens,) log P(token | tokens before); NaN for a token that cannot be scored
 
 
 ScoredWords = list[tuple[str, float]]

@@ -36,18 +36,14 @@ definitions: Any = metric_modules("refined_tse").definitions
 class Listing:
     """The lemma list as one model sees it at one kind of gap.
 
-    Attributes:
-        lemmas: the whole list: `singular`, `plural`, `n_tokens_singular` and `n_tokens_plural` (0 for an unknown word),
-            `excluded` (why a lemma is not scored, or `SCORED`).
-        places: (scored,) the scored lemmas in the list.
-        ids: (2, scored) tokens of their singulars and plurals; of whole words, their places among `forms`.
-        forms: the different forms of the scored lemmas, where these are whole words.
+    `lemmas` is the whole list: `singular`, `plural`, `n_tokens_singular` and `n_tokens_plural` (0 for an unknown word),
+    `excluded` (why a lemma is not scored, or `SCORED`).
     """
 
     lemmas: pd.DataFrame
-    places: Indices
-    ids: Indices
-    forms: list[str]
+    places: Indices  # (scored,) the scored lemmas in the list
+    ids: Indices  # (2, scored) tokens of their singulars and plurals; of whole words, their places among `forms`
+    forms: list[str]  # the different forms of the scored lemmas, where these are whole words
 
 
 class ScoredGaps(NamedTuple):
