@@ -137,15 +137,13 @@ def _names(option: str, named: object) -> list[str]:
 
 
 class _Question(NamedTuple):
-    """What is asked about each row of a data set that any model can be asked about.
+    """What is asked about each row of a data set that any model can be asked about."""
 
-    `types` are those of the columns that are added, `n_tokens_…` only where the model has tokens; `answers` is called
-    with a scorer and progress, and returns these columns. `identity` decides the answers of a scorer.
-    """
-
-    types: dict[str, pa.DataType]
-    answers: Callable[[Scorer, Progress], Columns]
-    identity: object
+    types: dict[
+        str, pa.DataType
+    ]  # of the columns that are added, `n_tokens_…` only where the model has tokens
+    answers: Callable[[Scorer, Progress], Columns]  # returns these columns
+    identity: object  # decides the answers of a scorer
 
 
 def _mapped(dataset: Any, question: _Question, scorer: Scorer, progress: Progress | None) -> Any:

@@ -25,20 +25,12 @@ LOG2_E = math.log2(math.e)
 
 
 class Forward:
-    """Runs batches through one model, in evaluation mode.
-
-    Attributes:
-        narrows: whether the output layer runs at the places that are read only.
-        sums_by_block: whether the output layer is a matrix product in float32 on a CPU and nothing follows it, so that
-            log-probabilities of tokens need no logits of the whole vocabulary.
-        sharded: whether the parameters are spread over processes, all of which must make the same calls.
-        dtype: in which the model computes.
-        vocabulary_size: the width of the logits.
-    """
+    """Runs batches through one model, in evaluation mode."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.device: torch.device = model.device
+        # Where parameters are spread over processes, all of these must make the same calls.
         self.sharded = is_sharded(model)
         autocast = torch.is_autocast_enabled(self.device.type)
         self.dtype: torch.dtype = torch.get_autocast_dtype(self.device.type) if autocast else model.dtype
@@ -47,7 +39,9 @@ class Forward:
         takes_cache = "use_cache" in inspect.signature(inside.forward).parameters
         self._without_cache = {"use_cache": False} if takes_cache else {}
         self._output_layer: Any = model.get_output_embeddings()
+        # Whether the output layer runs at the places that are read only.
         self.narrows = not self.sharded and self._output_layer is not None and self._narrows_exactly()
+        # Whether it is a matrix product in float32 on a CPU, and log-probabilities of tokens need no whole vocabulary.
         self.sums_by_block = self.narrows and self._is_plain()
 
     @torch.no_grad()

@@ -22,13 +22,9 @@ FEWEST_READS = 400
 
 
 class Reader(Protocol):
-    """Turns the distributions at some reads into answers, one record each.
+    """Turns the distributions at some reads into answers, one record each."""
 
-    Attributes:
-        dtype: of a record.
-    """
-
-    dtype: np.dtype
+    dtype: np.dtype  # of a record
 
     def __call__(self, logits: Tensor, at: Indices, answers: Indices) -> NDArray[Any]:
         """Return records (answers,) of this dtype.

@@ -142,10 +142,7 @@ class CausalScorer(PretrainedScorer):
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix.
-
-        NaN if no token can be scored.
-        """
+        """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix."""
         prefixes, texts = joined_pairs(prefixes, continuations)
         sequences, spans = self._with_spans(texts)
         before = [

@@ -29,11 +29,11 @@ MODEL_FILES = (
 
 
 class Revision(NamedTuple):
-    """One revision of a model: what to load, its name in the series, and its commit where it is on the Hub."""
+    """One revision of a model."""
 
-    model: str
-    name: str
-    commit: str | None = None
+    model: str  # what to load
+    name: str  # in the series
+    commit: str | None = None  # where it is on the Hub
 
 
 def is_gguf(name: str) -> bool:

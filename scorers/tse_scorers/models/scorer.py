@@ -59,14 +59,9 @@ class Scorer(ABC):
     model, or a function from ids to logits, with its tokenizer. `progress`, if given, may be called with (work done,
     work in all).
 
-    Attributes:
-        name: the model's name in results.
-        signature: everything that decides its scores, as JSON-able values; `model` and `revision` at least. Scores
-            on disk are reused only if the signature is the same; a `revision` of None means "may have changed".
-        context_columns: the parts of a gap's context that the model sees. Contexts with equal parts are one context.
-        reads_word_ends: whether `form_logprobs` includes that the word ends after its last token. It does not in masked
-            models, for which the number of masks says where the word ends, and in models of whole words.
-        execution: how the scores were computed; it changes them only by floating-point noise.
+    `signature` holds everything that decides the scores, as JSON-able values; `model` and `revision` at least. Scores
+    on disk are reused only if it is the same; a `revision` of None means "may have changed". `execution` is how the
+    scores were computed, which changes them only by floating-point noise.
 
     >>> class CoinFlip(Scorer):
     ...     name = "coin"
@@ -81,7 +76,10 @@ class Scorer(ABC):
     name: str
     signature: dict[str, Any]
     context_columns: tuple[str, ...] = ("prefix",)
+    """The parts of a gap's context that the model sees. Contexts with equal parts are one context."""
     reads_word_ends: bool = False
+    """Whether `form_logprobs` includes that the word ends after its last token. It does not in masked models, for which
+    the number of masks says where the word ends, and in models of whole words."""
     execution: dict[str, Any] = {}  # noqa: RUF012  (of scorers that have nothing to say)
 
     def can(self, method: str) -> bool:

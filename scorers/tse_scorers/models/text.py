@@ -37,11 +37,9 @@ class TextWarning(UserWarning):
 
 
 class TooLongError(ValueError):
-    """A text has more tokens than its model reads at once.
+    """A text has more tokens than its model reads at once: `text`, at a `place` among those that were asked.
 
-    Attributes:
-        place: of the text among those that were asked.
-        text: the text; of a gap, the parts that the model sees.
+    Of a gap, the text is the parts that the model sees.
     """
 
     def __init__(self, message: str, place: int, text: str) -> None:
@@ -62,12 +60,7 @@ def refusing_by_row(row_of: Callable[[int], int]) -> Iterator[None]:
 
 
 def checked_texts(texts: Iterable[str]) -> list[str]:
-    """Return texts as a list.
-
-    Raises:
-        TypeError: a single string was given instead of a list.
-        ValueError: a text is empty, is not a string, or contains an unpaired surrogate.
-    """
+    """Return texts as a list; raise TypeError for a single string, ValueError where one is empty or no whole text."""
     if isinstance(texts, str):
         raise TypeError("Expected a list of texts, got one string; put it into a list.")
     texts = list(texts)

@@ -49,14 +49,13 @@ class Listing:
 class ScoredGaps(NamedTuple):
     """The answers of one model.
 
-    Attributes:
-        contexts: one row for each context that differs for the model: `prefix`, `suffix`, `number`, `opening`, the
-            scores (`score_columns`), `n_lemmas`, `n_ties`, `right` (whether the correct form of each scored lemma is
-            the more probable one, as bits), and if asked for the most probable `words` with their `probabilities`, a
-            list each; their index is a range.
-        rows: one row for each row of the data: `context`, and if it has verbs, `logprob_correct` and
-            `logprob_incorrect` (natural logs; NaN where a form cannot be scored) and `tse` (0 or 1; NaN where the two
-            do not compare).
+    `contexts` has a row for each context that differs for the model: `prefix`, `suffix`, `number`, `opening`, the
+    scores (`score_columns`), `n_lemmas`, `n_ties`, `right` (whether the correct form of each scored lemma is the more
+    probable one, as bits), and if asked for the most probable `words` with their `probabilities`, a list each.
+
+    `rows` has a row for each row of the data: `context`, its place there, and if it has verbs, `logprob_correct` and
+    `logprob_incorrect` (natural logs; NaN where a form cannot be scored) and `tse` (0 or 1; NaN where they do not
+    compare).
     """
 
     contexts: pd.DataFrame
@@ -145,12 +144,8 @@ def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:
 
     With `whole`, the whole distribution is the only cut-off.
     """
-    cutoffs = [("top", 1.0)] if whole else definitions.CUTOFFS
-    return {
-        f"{measure}_{side}_{cutoff:g}": (measure, place)
-        for measure in MEASURES
-        for place, (side, cutoff) in enumerate(cutoffs)
-    }
+    cutoffs = [*enumerate([("top", 1.0)] if whole else definitions.CUTOFFS)]
+    return {f"{of}_{side}_{cutoff:g}": (of, place) for of in MEASURES for place, (side, cutoff) in cutoffs}
 
 
 def list_lemmas(
