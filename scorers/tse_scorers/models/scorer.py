@@ -210,8 +210,9 @@ def ask_continuations(
     """Return log P(continuation | prefix) of each (prefix, continuation), (pairs,); raises as `ask_sentences`."""
 
     def answer(asked: list[tuple[str, str]]) -> Logprobs:
-        texts = map(list, zip(*asked, strict=True))
-        return checked(scorer, scorer.continuation_logprobs(*texts, progress=progress), (len(asked),))
+        prefixes, continuations = map(list, zip(*asked, strict=True))
+        logprobs = scorer.continuation_logprobs(prefixes, continuations, progress=progress)
+        return checked(scorer, logprobs, (len(asked),))
 
     return np.array(each_once(pairs, answer), np.float64)
 
@@ -233,7 +234,7 @@ def ask_tokens(
     return answers
 
 
-def each_once(queries: Iterable[Query], answer: Callable[[list[Query]], Sequence[Any]]) -> list[Any]:
+def each_once(queries: Iterable[Query], answer: Callable[[list[Query]], Any]) -> list[Any]:
     """Return the answer to each query; those that differ are asked together, each once."""
     queries = list(queries)
     place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
