@@ -127,7 +127,7 @@ def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
     )
     results = run(scorer, MinimalPairs(data=tmp_path / "own.csv"), tmp_path / "out", report=False)
     total = of_run(results)["all", "accuracy"]
-    found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, paradigm="UID")
+    found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, groups="UID")
     assert found["accuracy"] == pytest.approx(total.score, abs=1e-6)
 
 
