@@ -156,7 +156,7 @@ def accuracies(
         raise ValueError("There are no minimal pairs to score: good and bad are empty.")
     if paradigm is None and {"phenomenon", "field"} & {*pairs}:
         raise ValueError(
-            "The scores of a phenomenon or field are means over paradigms. Give paradigm=[...] as well."
+            "The scores of a phenomenon or field are means over paradigms. Give the paradigm of each pair as well."
         )
     of_paradigm = pairs.groupby(np.zeros(len(pairs)) if paradigm is None else "paradigm")
     correct, ties, nonfinite = ("correct", "mean"), ("tie", "sum"), ("nonfinite", "sum")

@@ -16,11 +16,10 @@ paradigms). Ties, NaN and plus infinity are not correct; they are counted. Minus
 """
 
 _INPUTS = f"""{accuracies.__doc__}
-The result also has `signature`: name and version of the metric, pairs, paradigms.
-
+`groups`, as in other metrics, are the paradigms. The result also has `signature`: metric, version, counts.
 Instead of lists, `compute` takes `predictions`: a data set that a scorer's `map` added scores to, or a data frame or
-list of its rows. The other arguments then name its columns; `good` is `logprob_sentence_good` and `bad`
-`logprob_sentence_bad` by default.
+list of its rows. The other arguments then name its columns; `good` and `bad` are by default `logprob_sentence_good` and
+`logprob_sentence_bad`.
 """
 
 _CITATION = """\
@@ -33,7 +32,7 @@ _CITATION = """\
 }
 """
 
-_LABELS = ("paradigm", "phenomenon", "field")
+_LABELS = ("groups", "phenomenon", "field")
 
 
 class MinimalPairAccuracy(evaluate.Metric):
@@ -57,7 +56,8 @@ class MinimalPairAccuracy(evaluate.Metric):
         A batch is checked before it is stored, so an invalid batch does not affect the earlier ones.
         """
         good, bad = (() if side is None else side for side in (good, bad))  # `evaluate` gives None
-        pairs = paired(good, bad, **labels)
+        pairs = paired(good, bad, paradigm=labels.pop("groups", None), **labels)
+        pairs = pairs.rename(columns={"paradigm": "groups"})
         columns = {name: pairs.get(name, [""] * len(pairs)) for name in _LABELS}  # it stores every column
         super().add_batch(good=good, bad=bad, **columns)
 
@@ -78,11 +78,11 @@ class MinimalPairAccuracy(evaluate.Metric):
         self,
         good: Sequence[float],
         bad: Sequence[float],
-        paradigm: Sequence[str] | None = None,
+        groups: Sequence[str] | None = None,
         phenomenon: Sequence[str] | None = None,
         field: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        labels = [column if column and any(column) else None for column in (paradigm, phenomenon, field)]
+        labels = [column if column and any(column) else None for column in (groups, phenomenon, field)]
         result = accuracies(good, bad, *labels)
         signature = {"metric": "minimal_pair_accuracy", "version": VERSION, "n": result["n"]}
         return {**result, "signature": {**signature, "n_paradigms": len(result["by_paradigm"])}}

@@ -376,7 +376,7 @@ def mapped(out: Path) -> Tables:
         scores = load_metric("refined_tse").compute(predictions=scored, groups="group")
         found |= {(model, "refined_tse", name): value for name, value in flat(scores)}
         own = scorer.map(OWN_PAIRS, columns=["sentence_good", "sentence_bad"])
-        scores = load_metric("minimal_pair_accuracy").compute(predictions=own, paradigm="place")
+        scores = load_metric("minimal_pair_accuracy").compute(predictions=own, groups="place")
         found |= {(model, "minimal_pair_accuracy", name): value for name, value in flat(scores)}
     numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
     index = pd.MultiIndex.from_tuples(numbers, names=["model", "metric", "name"])

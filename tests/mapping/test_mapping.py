@@ -110,6 +110,7 @@ def test_gaps_need_no_verbs(causal, pairs, lemmas, tmp_path):
     assert without["ew"] == causal.map(data, lemmas=lemmas)["ew"]
 
 
+@pytest.mark.filterwarnings("error::tse_scorers.models.text.TextWarning")
 def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
     """Accuracy over a scored data set is that of `tse run`; a text after its context is conditional on it."""
     data = pd.DataFrame(
@@ -127,7 +128,7 @@ def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
     )
     results = run(scorer, MinimalPairs(data=tmp_path / "own.csv"), tmp_path / "out", report=False)
     total = of_run(results)["all", "accuracy"]
-    found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, paradigm="UID")
+    found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, groups="UID")
     assert found["accuracy"] == pytest.approx(total.score, abs=1e-6)
 
 

@@ -133,7 +133,7 @@ def test_every_pair_is_in_exactly_one_state(rows):
         ({"good": [-1j], "bad": [-2.0]}, "good is not a list of numbers: .*complex"),
         ({"good": [-1.0], "bad": [-2.0], "paradigm": ["a", "b"]}, "2 of 1 pairs have a paradigm"),
         ({"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", None]}, "1 of 2 pairs have a paradigm"),
-        ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "means over paradigms. Give paradigm"),
+        ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "means over paradigms. Give the paradigm"),
         (
             {"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", "a"], "phenomenon": ["p", "q"]},
             "'a' has more than one phenomenon",
@@ -144,14 +144,14 @@ def test_bad_input_is_refused(metric, arguments, message):
     with pytest.raises(ValueError, match=message):
         accuracies(**arguments)
     with pytest.raises(ValueError, match=message):
-        metric.compute(**arguments)
+        metric.compute(**{"groups" if name == "paradigm" else name: of for name, of in arguments.items()})
 
 
 def test_the_evaluate_module_gives_the_same_as_the_formulas(metric):
     rng = np.random.default_rng(0)
     good, bad = rng.normal(size=(2, 500))
     paradigm = rng.choice(list(BLIMP_PARADIGMS), 500).tolist()
-    result = metric.compute(good=good, bad=bad, paradigm=paradigm)
+    result = metric.compute(good=good, bad=bad, groups=paradigm)
     assert result.pop("signature") == {
         "metric": "minimal_pair_accuracy",
         "version": formulas.VERSION,
@@ -163,10 +163,10 @@ def test_the_evaluate_module_gives_the_same_as_the_formulas(metric):
 
 
 def test_batches_add_up(metric):
-    metric.add_batch(good=[-1.0, -3.0], bad=[-2.0, -2.0], paradigm=["a", "b"])
+    metric.add_batch(good=[-1.0, -3.0], bad=[-2.0, -2.0], groups=["a", "b"])
     with pytest.raises(ValueError, match="Mismatched lengths"):
-        metric.add_batch(good=[-1.0], bad=[], paradigm=["a"])
-    metric.add(good=-1.0, bad=-2.0, paradigm="b")
+        metric.add_batch(good=[-1.0], bad=[], groups=["a"])
+    metric.add(good=-1.0, bad=-2.0, groups="b")
     result = metric.compute()
     assert (result["n"], result["accuracy"]) == (3, 0.75)
 

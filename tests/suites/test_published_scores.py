@@ -93,14 +93,17 @@ def test_pairs_are_found_by_their_sentences(pairs, tmp_path):
         ValueError, match=r"1 of 2 pairs have no score in .*txl_outputs.jsonl.*'A b\? / B a\?'"
     ):
         accuracies(pairs, str(other))
+    twice = write_pairs(tmp_path / "twice.jsonl", [PAIRS[0], (*PAIRS[0][:4], -30.0, -22.0)], drop=("pairID",))
+    with pytest.raises(ValueError, match=r"2 of 2 pairs have two scores in .*number the pairs"):
+        accuracies(load_published(twice), str(twice))
     with pytest.raises(ValueError, match="lacks the column sentence_bad"):
         load_published(write_pairs(tmp_path / "bare.jsonl", drop=("sentence_bad",)))
 
 
 def test_samples_of_lm_eval_are_data_and_scores(tmp_path):
-    """The lines of the documentation make such a table from the harness's logs."""
+    """The lines of the documentation make such a table from the logs; two items with the same sentences stay two."""
     rows = [("tse_pairs", n, f"The {noun} laughs.", f"The {noun} laugh.", -10.0 - n, -11.0)
-            for n, noun in enumerate(("author", "pilot", "guard"))]  # fmt: skip
+            for n, noun in enumerate(("author", "pilot", "author"))]  # fmt: skip
     path = write_sentences(tmp_path / "harness.csv", rows, FIELDS)
     results = run(str(path), MinimalPairs(data=str(path), methods=["full"]), tmp_path / "out", report=False)
     (overall,) = results.frame.query("level == 'all'").to_dict("records")

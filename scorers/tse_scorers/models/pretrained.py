@@ -247,7 +247,8 @@ class PretrainedScorer(Scorer):
                 )
         unknown = self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
-        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
+        start = getattr(self, "start_token", None)
+        if unknown not in (None, start, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
             is_unknown = [unknown in ids for ids in sequences]
             warn_of_unknown(self.name, texts, is_unknown, str(self.tokenizer.unk_token))
 

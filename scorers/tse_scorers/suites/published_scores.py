@@ -9,7 +9,7 @@ without regard to spaces and case, since released outputs write it as their mode
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,29 +94,48 @@ class PublishedPairs(PublishedScorer):
         sides = [self._values(frame, f"prob_{side}") for side in ("good", "bad")]
         for column, values in zip(SENTENCES, sides, strict=True):
             self._add(texts[column], values)
-        loose, exact = ([*of.itertuples(False, None)] for of in (texts.map(_letters), texts))
-        self._pairs = dict(zip(loose + exact, [*zip(*sides, strict=True)] * 2, strict=True))
+        self._pairs = defaultdict[tuple[str, ...], list[list[float]]](list)
+        for keys, *scores in zip(_keys(frame, *SENTENCES, "UID", "pairID"), *sides, strict=True):
+            for key in keys:
+                self._pairs[key].append(scores)
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
         """Natural log-probabilities of the good and of the bad sentence of each pair.
 
         Args:
-            table: columns `good`, `bad`.
+            table: columns `good`, `bad`; `paradigm` and `pair_id` tell items with the same two sentences apart, where
+                the file has `UID` and `pairID`.
 
         Raises:
-            ValueError: a pair is not in the file.
+            ValueError: a pair is not in the file, or has two different scores there.
         """
-        keys = [*table[["good", "bad"]].itertuples(False, None)]
-        keys = [pair if pair in self._pairs else tuple(map(_letters, pair)) for pair in keys]
-        missing = np.array([key not in self._pairs for key in keys])
-        if missing.any():
-            first = " / ".join(table[missing].iloc[0][["good", "bad"]])
-            raise ValueError(
-                f"{missing.sum()} of {len(keys)} pairs have no score in {self._file}, for instance {first!r}. Choose "
-                "the paradigms that were scored (--groups)."
-            )
-        good, bad = np.array([self._pairs[key] for key in keys]).T
+        keys = _keys(table, "good", "bad", "paradigm", "pair_id")
+        found = [next((self._pairs[key] for key in of if key in self._pairs), []) for of in keys]
+        missing = np.array([not scores for scores in found])
+        several = np.array([bool(of) and np.ptp(of, axis=0).max() > NOISE for of in found])
+        for wrong, why, advice in (
+            (missing, "no score", "Choose the paradigms that were scored (--groups)."),
+            (
+                several,
+                "two scores",
+                "Keep the right rows only, or number the pairs of data and file (UID, pairID).",
+            ),
+        ):
+            if wrong.any():
+                first = " / ".join(table[wrong].iloc[0][["good", "bad"]])
+                said = (
+                    f"{wrong.sum()} of {len(found)} pairs have {why} in {self._file}, for instance {first!r}"
+                )
+                raise ValueError(f"{said}. {advice}")
+        good, bad = np.array([scores[0] for scores in found]).T
         return good, bad
+
+
+def _keys(table: pd.DataFrame, good: str, bad: str, *names: str) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """Yield what each pair is found by: its sentences with paradigm and number, its sentences, their letters."""
+    known = [table[name].astype(str).str.removesuffix(".0") for name in names if {*names} <= {*table}]
+    for first, second, *of in zip(table[good], table[bad], *known, strict=True):
+        yield (first, second, *of), (first, second), (_letters(first), _letters(second))
 
 
 def _letters(sentence: str) -> str:
