@@ -10,7 +10,6 @@ smooth enough.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,8 +40,7 @@ class German(Suite):
     data: Any = OWN
     """ours, rochereau2020 (with --source), or a table of yours with template, cases, positions, sentence [ours]"""
     source: str | Path | None = None
-    """of rochereau2020, which has no licence and so is not shipped: dataset.csv of the release, or the folder that
-    `tse fetch rochereau2020` wrote to"""
+    """the folder that `tse fetch rochereau2020` wrote to, for rochereau2020, which has no licence and is not shipped"""
     limit: int | None = None
     """at most this many templates, the first ones [all]"""
 
@@ -57,7 +55,8 @@ class German(Suite):
     key = ("template", "case_order", "role", "sentence")
     known = ("index", "sentence_id", "grammatical", "animated", "role_assignment", "doubled_case", "missing_case",
              "logprob", "n_tokens")  # fmt: skip
-    datasets: ClassVar[Mapping[str, tuple[str, str]]] = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
+    datasets: ClassVar = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
+    titles: ClassVar = {OWN: "sentences of refined-tse", RELEASED: "sentences of Rochereau et al. (2020)"}
     text = Text(
         question="German case: does the model find the right clause more probable than one with the same case twice?",
         lede=(
@@ -87,20 +86,15 @@ class German(Suite):
             raise ValueError(
                 "groups has no effect on German word order; remove it (limit keeps fewer templates)."
             )
-        is_released = self._is_named and self.data == RELEASED
-        if is_released and self.source is None:
+        if (self.source is not None) != (self._is_named and self.data == RELEASED):
             raise ValueError(
-                "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
-                "dataset.csv of https://github.com/crochereau/probing-LM-syntax as source (--source)."
+                f"data={RELEASED!r} has no licence and is not shipped, so it needs source (--source), the folder that "
+                f"`tse fetch {RELEASED}` wrote to; for other data, remove source."
             )
-        if self.source is not None and not is_released:
-            raise ValueError(f"source is only for data={RELEASED!r}; remove it.")
-        if is_released and Path(self.source or "").is_dir():
-            frame = read(Path(self.source or "", DATASET, RELEASED, "test.parquet"))
-        elif self._is_named and not is_released:
-            frame = shipped_table(DATASET, self.data).to_pandas()
+        if self.source is not None:
+            frame = read(Path(self.source, DATASET, RELEASED, "test.parquet"))
         else:
-            frame = read(self.source or self.data)
+            frame = shipped_table(DATASET, OWN).to_pandas() if self._is_named else read(self.data)
         title = f"The data set {self.config!r}"
         require_columns(frame, SENTENCE, title)
         frame = check(frame, title, texts=("cases", "sentence")).astype({"template": str, "positions": str})
@@ -141,9 +135,7 @@ class German(Suite):
         )
 
     @classmethod
-    def estimate(
-        cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
-    ) -> Estimate:
+    def estimate(cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate) -> Estimate:
         """Return the mean over cells from exact fractions: cells that are equal have equal ranks."""
         estimate = super().estimate(items, measure, units, found)
         sums = items.groupby("cell", sort=False)[["credit", "n_comparisons"]].sum()
@@ -154,12 +146,6 @@ class German(Suite):
     def rows(cls, tables: Tables, levels: Any = ()) -> list[Row]:
         """Return AUCs, then their correlations with people."""
         return [*super().rows(tables, levels), *human_agreement(set_aucs(tables["items"]))]
-
-    @classmethod
-    def title_of(cls, config: str) -> str:
-        """Name the sentences."""
-        names = {OWN: "sentences of refined-tse", RELEASED: "sentences of Rochereau et al. (2020)"}
-        return f"{cls.title}: {names.get(config, config)}"
 
 
 def set_aucs(sentences: pd.DataFrame) -> pd.DataFrame:

@@ -194,9 +194,7 @@ class Regions(Suite):
         return Units(names, "items", None, items["suite"].to_numpy(), "strata", weights)
 
     @classmethod
-    def estimate(
-        cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
-    ) -> Estimate:
+    def estimate(cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate) -> Estimate:
         """Return a mean; none where an item has probability 0, since its surprisal is infinite and not missing."""
         estimate = super().estimate(items, measure, units, found)
         if np.isinf(items[measure.column].to_numpy(float)).any():
