@@ -99,6 +99,7 @@ class Agreement(Suite):
     """at most this many prefixes of each group, with all of their pairs; scores estimate those of the whole [all]"""
 
     name, title, needs, paper = "agreement", "Agreement", COLUMNS, "newman2021"
+    other_needs = ((*COLUMNS[:5], "value"), ("masked_text", "form_grammatical", "form_ungrammatical"))
     measures = (
         Measure(
             "tse", label="TSE", table="pairs", right_or_wrong=True, counted="pairs",
@@ -232,8 +233,7 @@ class Agreement(Suite):
         pairs = items.assign(**about, **texts, **scored.rows)
         contexts = scored.contexts.drop(columns=["prefix", "suffix", "number"])
         contexts = contexts.rename(columns=POINTS | {"n_ties": "ties"})
-        at_cutoffs = [name for name in contexts if "@" in name]
-        contexts = pd.concat([contexts.drop(columns=at_cutoffs), contexts[at_cutoffs].astype("f4")], axis=1)
+        contexts = contexts.astype({name: "f4" for name in contexts if "@" in name})
         bits = zip(contexts["right"], contexts["n_lemmas"].tolist(), strict=True)
         contexts["right"] = [np.unpackbits(of, count=n).astype(bool) for of, n in bits]
         first = pairs.drop_duplicates(["context", "group"])

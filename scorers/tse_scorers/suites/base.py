@@ -1,22 +1,8 @@
 """A suite: which items there are, what is asked about each, and what their scores are. All else follows.
 
-    @dataclass(frozen=True, kw_only=True)
-    class Adverbs(Suite):
-        "Whether a model prefers adverbs before the verb."
-
-        name, title, needs = "adverbs", "Adverbs", ("early", "late")
-        measures = (Measure("before", label="before the verb"),)
-
-        def load(self):                          # rows to ask about, before any model is loaded
-            return check(read(self.data), "the table", texts=self.needs)
-
-        def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
-            early, late = (ask_sentences(scorer, items[name], progress) for name in self.needs)
-            return {"items": items.assign(before=early > late, ties=early == late)}
-
 A suite is a frozen dataclass: its fields are its options in Python and on the command line, and the text below a field
-is its help. `run("gpt2", Adverbs(data="mine.csv"))` runs it; an entry point of the group `tse_scorers.suites` makes it
-known as `tse run adverbs`.
+is its help. `run("gpt2", MySuite(data="mine.csv"))` runs it; an entry point of the group `tse_scorers.suites` makes it
+known as `tse run`'s `my_suite`. `examples/grammaticality.py` is one, and `docs/architecture.md` builds a smaller one.
 
 Tables have one row an item, with the user's own columns. Columns with a meaning: those of `levels`, and own ones with
 few values, are groups of results; `cluster`, or an `item` that is in several rows, is the unit of intervals; `good` and
@@ -44,7 +30,7 @@ from ..io.tables import fingerprint
 from ..models.options import check_options
 from ..models.scorer import Scorer
 from ..statistics import Estimate, Units, mean, means
-from .data import name_of, own_levels
+from .data import name_of, numbers, own_levels
 
 Tables = Mapping[str, pd.DataFrame]
 Row = dict[str, Any]
@@ -288,7 +274,8 @@ class Suite(ABC):
     def items(self) -> pd.DataFrame:
         """The items that are asked about, after `groups` and `limit`, numbered by `row`."""
         items = self.load().reset_index(drop=True)
-        items = items.assign(**{ROW: np.arange(len(items))})
+        weights = {WEIGHT: numbers(items, WEIGHT, self.dataset)} if WEIGHT in items else {}
+        items = items.assign(**weights, **{ROW: np.arange(len(items))})
         if self.groups:
             columns = [level for level in self.levels if level in items]
             there = dict.fromkeys(str(value) for of in columns for value in items[of].dropna().unique())
@@ -398,12 +385,10 @@ class Suite(ABC):
 
     def joined(self, chunks: Sequence[Tables]) -> dict[str, pd.DataFrame]:
         """Return whole tables from those of all chunks, in the order of the data; a table without rows of it, once."""
-        tables = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
-        for name, table in tables.items():
-            has_rows = ROW in table
-            tables[name] = (
-                table.sort_values(ROW, kind="stable", ignore_index=True) if has_rows else chunks[0][name]
-            )
+        tables = dict(chunks[0])
+        for name in [name for name, table in tables.items() if ROW in table]:
+            whole = pd.concat([of[name] for of in chunks], ignore_index=True)
+            tables[name] = whole.sort_values(ROW, kind="stable", ignore_index=True)
         return tables
 
     # What follows: scores.
@@ -416,8 +401,8 @@ class Suite(ABC):
             tables: of scores.
             levels: the user's own columns that are groups.
         """
-        tables_of_measures = dict.fromkeys(measure.table for measure in cls.measures)
-        rows = [row for table in tables_of_measures for row in cls._rows(tables, table, levels)]
+        names = dict.fromkeys(measure.table for measure in cls.measures)
+        rows = [row for name in names for row in cls._rows(tables, name, levels)]
         return sorted(rows, key=lambda row: not cls.measure(row["measure"]).headline)
 
     @classmethod

@@ -12,7 +12,7 @@ smooth enough.
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from ..statistics import Estimate, Units, correlation, enough_units
 from .base import ALL, ROW, Measure, Row, Suite, Tables, Text
 from .data import check, read, refuse, warn_of_white_space
 
+definitions: Any = metric_modules("minimal_variation_auc").definitions
 DATASET, OWN, RELEASED = "german_argument_structure", "ours", "rochereau2020"
 KINDS = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
 """Variation sets: all violations, or those that double one case."""
@@ -101,7 +102,9 @@ class German(Suite):
         refuse(frame["sentence"].duplicated(), frame, title, "sentence", "each sentence once")
         warn_of_white_space(frame, ["sentence"])
         # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
-        _metric().variation_rows(np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"])
+        definitions.variation_rows(
+            np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"]
+        )
         own = [column for column in frame if column not in (*SENTENCE, *self.known, *self.levels)]
         return frame[[*SENTENCE, *own]]
 
@@ -150,15 +153,12 @@ class German(Suite):
 
 def set_aucs(sentences: pd.DataFrame) -> pd.DataFrame:
     """Return the AUC of each variation set of scored sentences: the columns of the metric's `set_aucs`."""
-    sets: pd.DataFrame = _metric().set_aucs(_compared(sentences))
-    return sets
+    return cast(pd.DataFrame, definitions.set_aucs(_compared(sentences)))
 
 
 def _compared(sentences: pd.DataFrame) -> pd.DataFrame:
-    found: pd.DataFrame = _metric().compare(
-        *(sentences[of] for of in ("logprob", "template", "cases", "positions"))
-    )
-    return found
+    columns = (sentences[of] for of in ("logprob", "template", "cases", "positions"))
+    return cast(pd.DataFrame, definitions.compare(*columns))
 
 
 def comparisons(tables: Tables) -> pd.DataFrame:
@@ -192,17 +192,16 @@ def human_agreement(sets: pd.DataFrame) -> list[Row]:
     for kind, of_kind in cells.groupby("variation_set", sort=False):
         if len(of_kind) < 3:
             continue
-        n = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
-        found = metric_modules("human_correlation").definitions.correlations(
-            of_kind["auc"], of_kind["people"], n_resamples=0
-        )
+        correlations = metric_modules("human_correlation").definitions.correlations
+        found = correlations(of_kind["auc"], of_kind["people"], n_resamples=0)
         about = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
         about |= {"reliable": enough_units(n_templates)}
-        for name in ("pearson", "spearman", "kendall"):
-            of_templates = over_templates(scored[scored["variation_set"] == kind]).columns()
+        of_templates = over_templates(scored[scored["variation_set"] == kind]).columns()
+        for name, more in (("pearson", of_templates), ("spearman", about), ("kendall", about)):
             measure = f"human_{name}" + ("" if kind == "1-6" else f"@{kind}")
-            row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name]), **n}
-            rows.append(row | (of_templates if name == "pearson" else about))
+            row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name])}
+            n = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
+            rows.append(row | n | more)
     return rows
 
 
@@ -213,7 +212,3 @@ def over_templates(sets: pd.DataFrame) -> Estimate:
     aucs, people = np.full((len(names), len(cell_names)), np.nan), np.zeros(len(cell_names))
     aucs[templates, cells], people[cells] = sets["auc"], sets["people"]
     return correlation(aucs, people, "templates")
-
-
-def _metric() -> Any:
-    return metric_modules("minimal_variation_auc").definitions

@@ -28,7 +28,7 @@ from ..models.scorer import ScoredTokens, Scorer, ask_tokens
 from ..models.text import part_of_token
 from ..statistics import Estimate, Units
 from .base import ROW, WEIGHT, Measure, Row, Suite, Tables, Text, weights_of
-from .data import check, is_hub_id, read, refuse
+from .data import check, is_hub_id, numbers, read, refuse
 from .formulas import WHOLE, Formula, Reference
 
 NAMES = {"item_number": "item", "condition_name": "condition", "region_name": "region", "content": "text"}
@@ -157,8 +157,8 @@ class Regions(Suite):
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
         """Return the surprisal of each region, and whether each item fulfils each criterion."""
         regions = score_regions(scorer, items, progress)
-        about, tables = each_item(regions), {REGIONS: regions}
-        parts = [about.iloc[:0].assign(criterion="", correct=np.nan, ties=False)]
+        about = each_item(regions)
+        criteria = [about.iloc[:0].assign(criterion="", correct=np.nan, ties=False)]
         for suite, _, formulas in self.parts:
             of_suite, of_items = (of[of["suite"] == suite] for of in (regions, about))
             for name, formula in formulas.items() if len(of_items) else ():
@@ -171,9 +171,9 @@ class Regions(Suite):
                 }
                 holds, ties = formula.evaluate(bits)
                 correct = np.where(np.isnan([*bits.values()]).any(axis=0), np.nan, holds)
-                parts.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
+                criteria.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
         has_criteria = any(part.formulas for part in self.parts)
-        return tables | ({CRITERIA: pd.concat(parts[1:] or parts)} if has_criteria else {})
+        return {REGIONS: regions} | ({CRITERIA: pd.concat(criteria[1:] or criteria)} if has_criteria else {})
 
     @classmethod
     def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
@@ -247,13 +247,12 @@ def as_regions(frame: pd.DataFrame, suite: str, title: str) -> pd.DataFrame:
     frame = frame.assign(**{of: frame[of].map(str).astype(object) for of in ("item", "condition", "text")})
     sentence = frame.groupby(SENTENCE, sort=False).ngroup()
     if "region_number" in frame:
-        number = pd.to_numeric(frame["region_number"], errors="coerce").astype(float)
-        refuse(number % 1 != 0, frame, title, "region_number", "a whole number")
+        number = numbers(frame, "region_number", title, whole=True)
     else:
         expected = "the regions of a sentence one after the other, or a column region_number"
         refuse(sentence.diff() < 0, frame, title, "item", expected)
         number = sentence.groupby(sentence).cumcount() + 1
-    frame["region_number"] = number.astype("int64")
+    frame["region_number"] = number
     repeated = frame.duplicated([*SENTENCE, "region_number"])
     refuse(repeated, frame, title, "region_number", "each number once in an item and condition")
     region = frame["region"] if "region" in frame else frame["region_number"]
