@@ -128,14 +128,12 @@ class Agreement(Suite):
             "subject more probable than the other one."
         ),
         terms={
-            "EW, equally weighted": "Each verb of a long list counts alike: does the model know the rule for any verb, "
-            "likely or not?",
-            "MW, model-weighted": "Each verb counts by its probability at the gap: if the model went on, would it be "
-            "right?",
-            "TSE, targeted syntactic evaluation": "The usual test: the one or few verbs that the data set names. Pairs "
-            "whose two forms are not both single tokens of the model's vocabulary are excluded and counted.",
-            "Most and least probable p": "EW and MW with the list limited to forms among the most probable p of what "
-            "the model would say, or to verbs with both forms among the least probable p.",
+            "EW, equally weighted": "Each verb of a long list counts alike: is the rule known for any verb?",
+            "MW, model-weighted": "Each verb counts by its probability: if the model went on, would it be right?",
+            "TSE, targeted syntactic evaluation": "The usual test: the few verbs that the data set names. Pairs whose "
+            "two forms are not both single tokens of the model are excluded and counted.",
+            "Most and least probable p": "EW and MW over forms among the most probable p of what the model would say, "
+            "or over verbs with both forms among the least probable p.",
             "Covered mass": "The total probability of the listed verbs' forms at the gap. Other words have the rest.",
         },
         source=(

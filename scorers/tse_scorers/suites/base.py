@@ -338,9 +338,9 @@ class Suite(ABC):
         if budget < len(items):
             items = self._sample(items, seed, at_most=budget)
             if items.empty:
-                n = np.bincount(self.wholes(self.items)).max()
+                n = np.bincount(self.wholes(self.items)).min()
                 raise ValueError(
-                    f"A budget of {budget} items leaves nothing to score: up to {n} of {self.name} belong together. "
+                    f"A budget of {budget} items leaves nothing to score: the smallest part of {self.name} has {n}. "
                     "Increase the budget, or remove the suite."
                 )
         vars(sample)["items"] = items
@@ -359,8 +359,9 @@ class Suite(ABC):
         group = group[np.unique(whole, return_index=True)[1]]  # of each whole
         shuffled = pd.Series(group).sample(frac=1.0, random_state=seed)
         turn = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable")
-        n_items = np.cumsum(np.bincount(whole)[turn.index])
-        kept = turn.index[(turn < limit) & (n_items <= at_most)]
+        sizes = np.bincount(whole)
+        turn = turn[sizes[turn.index] <= at_most]
+        kept = turn.index[(turn < limit) & (np.cumsum(sizes[turn.index]) <= at_most)]
         n, n_kept = (np.bincount(of, minlength=len(group)) for of in (group, group[kept]))
         inside = np.isin(whole, kept)
         of_row = group[whole[inside]]

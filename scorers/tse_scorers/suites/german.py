@@ -66,10 +66,9 @@ class German(Suite):
             "which one case is there twice and another is missing, which is impossible in any order."
         ),
         terms={
-            "AUC": "The share of unacceptable variants of a clause that score below the acceptable one, ties counting "
-            "half; below 0.5 the unacceptable ones are preferred.",
-            "Minimal variation set": "One acceptable clause against those that double one of its cases: all six of "
-            "them, or the two that double the nominative, the accusative or the dative.",
+            "AUC": "The share of wrong variants of a clause that score below the right one, ties counting half.",
+            "Minimal variation set": "One right clause against all six that double one of its cases, or against the "
+            "two that double the nominative, the accusative or the dative.",
             "Case order": "The order of nominative (N), dative (D) and accusative (A). All six are grammatical; people "
             "find some of them marked, above all those where the nominative comes late.",
             "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a "

@@ -94,9 +94,8 @@ class MinimalPairs(Suite):
             "the model gives the acceptable one the higher probability."
         ),
         terms={
-            "Accuracy": "The share of pairs in which the acceptable sentence is the more probable one. Ties and pairs "
-            "without a number are not right answers. A phenomenon's accuracy is the mean of its paradigms, the overall "
-            "one the mean of all paradigms.",
+            "Accuracy": "The share of pairs in which the acceptable sentence is the more probable one, not equally so. "
+            "A phenomenon's accuracy is the mean of its paradigms, the overall one the mean of all paradigms.",
             "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more "
             "probable after the same beginning; or after which of two beginnings the same word is more probable.",
         },

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import read_text
-from ..io.tables import READERS, require_columns
+from ..io.tables import require_columns, tables_in
 from ..models.scorer import ScoredTokens, Scorer, ask_tokens
 from ..models.text import part_of_token
 from ..statistics import Estimate, Units
@@ -98,15 +98,13 @@ class Regions(Suite):
                 "The suite regions has no data of its own. Name a suite of SyntaxGym (JSON), a table with the columns "
                 "item, condition, region and text, or a folder of such files with data (--data)."
             )
-        sources = [self.data]
-        if isinstance(self.data, str | Path) and (folder := Path(self.data)).is_dir():
-            sources = sorted(path for path in folder.iterdir() if path.suffix in READERS)
-        parts = [self._part(source) for source in sources]
+        is_path = isinstance(self.data, str | Path) and not is_hub_id(self.data)
+        parts = [self._part(source) for source in (tables_in(Path(self.data)) if is_path else [self.data])]
         names = [part.name for part in parts]
-        if len(set(names)) < max(len(names), 1) or (self.criteria and len(names) > 1):
-            expected = "one, since criteria are for one" if self.criteria else "some, each name once"
+        if len(set(names)) < len(names) or (self.criteria and len(names) > 1):
+            expected = "one, since criteria are for one" if self.criteria else "each name once"
             raise ValueError(
-                f"{self.data} has the suites {', '.join(names) or 'none'}; expected {expected}. Name a file."
+                f"{self.data} has the suites {', '.join(names)}; expected {expected}. Name a file."
             )
         for number, text in enumerate(self.criteria or (), len(parts[0].formulas) + 1):
             name, colon, formula = text.partition(":")
@@ -117,12 +115,10 @@ class Regions(Suite):
         return parts
 
     def _part(self, source: Any) -> Part:
-        is_path = isinstance(source, str | Path) and not is_hub_id(source)
-        if is_path and Path(source).suffix == ".json":
-            return read_syntaxgym(Path(source))
-        name = Path(source).stem if is_path else self.config
-        regions = as_regions(read(source, ("text", "content")), name, str(source) if is_path else name)
-        return Part(name, regions, {})
+        if isinstance(source, Path) and source.suffix == ".json":
+            return read_syntaxgym(source)
+        name, title = (source.stem, str(source)) if isinstance(source, Path) else (self.config, self.config)
+        return Part(name, as_regions(read(source, ("text", "content")), name, title), {})
 
     def load(self) -> pd.DataFrame:
         """Read the regions; every item must have those that its criteria name."""
