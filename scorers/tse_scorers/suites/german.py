@@ -193,12 +193,12 @@ def human_agreement(sets: pd.DataFrame) -> list[Row]:
             continue
         correlations = metric_modules("human_correlation").definitions.correlations
         found = correlations(of_kind["auc"], of_kind["people"], n_resamples=0)
-        about = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
+        about: Row = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
         about |= {"reliable": enough_units(n_templates)}
         of_templates = over_templates(scored[scored["variation_set"] == kind]).columns()
         for name, more in (("pearson", of_templates), ("spearman", about), ("kendall", about)):
             measure = f"human_{name}" + ("" if kind == "1-6" else f"@{kind}")
-            row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name])}
+            row: Row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name])}
             n = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
             rows.append(row | n | more)
     return rows

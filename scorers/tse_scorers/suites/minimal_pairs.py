@@ -257,7 +257,7 @@ class MinimalPairs(Suite):
                 queries = [*_queries(items[is_asked], method)]
                 logprobs[:, is_asked] = np.split(_logprobs(scorer, queries, progress), 2)
             if method == "full" and self.compared_by != "sum":
-                scores = self._linked(scorer, items, logprobs, progress)
+                scores = np.stack(self._linked(scorer, items, logprobs, progress))
                 found |= {f"score_{side}": values for side, values in zip(SIDES, scores, strict=True)}
             outcomes = definitions.outcomes(*scores)
             found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}

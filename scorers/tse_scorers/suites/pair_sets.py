@@ -381,7 +381,9 @@ def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> 
     rows = frame.fillna("none").astype(str).map(str.strip).to_dict("records")
     wanted = {"UID": pairs.paradigm, "linguistics_term": pairs.phenomenon, "field": pairs.field}
     wanted |= {"cluster": pairs.cluster} if pairs.cluster else {}
-    found = {column: [text.format_map(row) for row in rows] for column, text in wanted.items()}
+    found: dict[str, Any] = {
+        column: [text.format_map(row) for row in rows] for column, text in wanted.items()
+    }
     for column, text in (("sentence_good", pairs.good), ("sentence_bad", pairs.bad)):
         found[column] = [text.format_map(row) for row in rows] if "{" in text else frame[text].tolist()
     return pd.DataFrame(found | {"language": language})
