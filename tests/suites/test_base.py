@@ -104,6 +104,8 @@ def test_a_limit_keeps_wholes_of_each_group_with_what_they_stand_for():
     assert set(part["word"]) <= set(Lengths(data=WORDS).sampled(500).items["word"])
     with pytest.raises(ValueError, match="A budget of 1 items leaves nothing"):
         Lengths(data=WORDS).sampled(1)
+    uneven = pd.DataFrame({"word": [f"{'w' * n}" for n in range(1, 40) for _ in range(n)], "kind": "k"})
+    assert [len(Lengths(data=uneven).sampled(n, seed=1).items) <= n for n in (60, 200, 500)] == [True] * 3
 
 
 def test_own_columns_are_levels_and_units(tmp_path):
@@ -115,6 +117,39 @@ def test_own_columns_are_levels_and_units(tmp_path):
     assert frame["measure"].tolist()[-1] == "size"  # headlines first
     clustered = run(Fixed(), Lengths(data=WORDS.assign(cluster="c")), tmp_path / "c", report=False).frame
     assert set(clustered["unit"]) == {"clusters"} and clustered["n_units"][0] == 1
+
+
+SENTENCES = {"sentence_good": ["It is."], "item": [1], "condition": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"sentence_bda": "x"}, r"minimal_pairs, lacks sentence_bad\. Did you mean sentence_bda\?"),
+        ({}, r"minimal_pairs, lacks sentence_bad\.$"),
+        ({"sentence_bad": "x", "text": "x"}, "are those of minimal_pairs and regions"),
+    ],
+)
+def test_columns_of_no_suite_are_told_with_the_one_that_is_missing(columns, said):
+    with pytest.raises(ValueError, match=said):
+        suites.suite_of(pd.DataFrame(SENTENCES).assign(**columns))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [("own.json", "{", "own.json could not be read as json"), ("own.csv", "", "own.csv .* it is empty")],
+)
+def test_files_that_cannot_be_read_are_named(tmp_path, name, content, said):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=said):
+        suites.suite_of(tmp_path / name)
+
+
+def test_text_among_numbers_is_told_with_its_row():
+    for column, suite in (("region_number", Regions), ("stands_for", Regions), ("stands_for", Lengths)):
+        data = (REGIONS if suite is Regions else WORDS).assign(**{column: "abc"})
+        with pytest.raises(ValueError, match=f"'abc' .*column '{column}' of row 1; expected a .*number"):
+            _ = suite(data=data).items
 
 
 # For each field: a value that changes what is asked and the scores. (suite, its options, changes)

@@ -10,6 +10,7 @@ from scipy import stats
 
 from tse_scorers import Scorer, load_data, run
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.papers.fetch import fetch
 from tse_scorers.suites.german import German, comparisons, human_agreement, set_aucs
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -166,8 +167,8 @@ def test_bad_data_is_told_before_any_model_runs(table, change, message):
 
 def test_released_sentences_need_a_source():
     for options, said in (
-        ({"data": "rochereau2020"}, r"rochereau2020\) .*licence.*--source"),
-        ({"source": "dataset.csv"}, "source is only for data='rochereau2020'"),
+        ({"data": "rochereau2020"}, r"'rochereau2020' .*licence.*--source.*tse fetch rochereau2020"),
+        ({"source": "built"}, "for other data, remove source"),
         ({"groups": ["NDA"]}, "groups has no effect"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -175,8 +176,9 @@ def test_released_sentences_need_a_source():
 
 
 @pytest.mark.upstream
-def test_the_released_file_is_read(upstream):
-    suite = German(data="rochereau2020", source=upstream / "probing-LM-syntax/src/data/dataset.csv")
+def test_the_released_file_is_read(upstream, tmp_path):
+    fetch("rochereau2020", tmp_path, upstream)
+    suite = German(data="rochereau2020", source=tmp_path)
     assert (suite.dataset, suite.config) == ("german_argument_structure", "rochereau2020")
     row = rows_of(length, suite.items)["auc", ""]
     # Lengths are sums over words, which cannot do better or worse than chance over all (1-6) sets; two

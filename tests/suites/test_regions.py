@@ -393,7 +393,7 @@ def test_what_does_not_fit_is_refused_before_a_model_is_loaded(source, tmp_path)
     syntaxgym(tmp_path / "b.json")
     refused("suites a, own; expected one", tmp_path, criteria=["(1;%a%) > 0"])
     syntaxgym(tmp_path / "c.json")
-    refused("suites a, own, own; expected some, each name once", tmp_path)
+    refused("suites a, own, own; expected each name once", tmp_path)
 
 
 @pytest.mark.parametrize(

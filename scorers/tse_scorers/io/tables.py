@@ -26,6 +26,8 @@ from .files import check_file, read_text, require_file, write_atomically
 def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.DataFrame:
     text = read_text(path)
     header, *rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row] or [[]]
+    if not header:
+        raise ValueError("it is empty")
     if repeated := [name for name in header if header.count(name) > 1]:
         raise ValueError(f"the column {repeated[0]!r} is there twice")
     for number, row in enumerate(rows, 1):  # pandas would fill it up

@@ -15,12 +15,13 @@
 A suite is imported when it is asked for, so that this module is cheap to import.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from ..io.suggestions import unknown_name
+from ..io.suggestions import did_you_mean, unknown_name
 
 if TYPE_CHECKING:
     from .base import Suite
@@ -65,7 +66,7 @@ def find_suite(name: str) -> "type[Suite]":
 
 
 def suite_of(data: Any) -> "type[Suite]":
-    """Return the suite that reads data: by its name, or by most of a table's columns.
+    """Return the suite that reads data: by its name, or by a table's columns.
 
     Args:
         data: None for the first suite; a name, a data set of the Hub, a file or folder, or a table in memory.
@@ -82,15 +83,19 @@ def suite_of(data: Any) -> "type[Suite]":
     from .data import columns_of
 
     columns = columns_of(data)
-    fits = {
-        of: max(len({*columns} & {*needs}) / len(needs) for needs in (of.needs, *of.other_needs))
-        for of in suites
-    }
-    best = max(fits.values())
-    fit = [suite for suite, share in fits.items() if share == best and best > 0.5]
-    if len(fit) != 1:
-        needs = "; ".join(f"{suite.name}: {', '.join(suite.needs)}" for suite in suites)
-        raise ValueError(
-            f"The data's columns {', '.join(columns)} are those of no suite, or of several ({needs}). Name one."
-        )
-    return fit[0]
+    every = [(of, _missing(needs, columns)) for of in suites for needs in (of.needs, *of.other_needs)]
+    fit = list(dict.fromkeys(of for of, missing in every if not missing))
+    if len(fit) == 1:
+        return fit[0]
+    why = f"those of {' and '.join(of.name for of in fit)}. Name one of these suites."
+    if not fit:
+        closest, missing = min(every, key=lambda of: (sum(not like for like in of[1].values()), len(of[1])))
+        like = next(filter(None, missing.values()), "")
+        why = f"no suite's. The closest, {closest.name}, lacks {', '.join(missing)}.{like}"
+    raise ValueError(f"The data's columns {', '.join(columns)} are {why}")
+
+
+def _missing(needs: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return the needed columns that are not there, each with a question about the one that is like it."""
+    others = [name for name in columns if name not in needs]
+    return {name: did_you_mean(name, others) for name in needs if name not in columns}

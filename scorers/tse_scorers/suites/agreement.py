@@ -49,7 +49,6 @@ DATASETS = {
     **{name: ("agreement_templates", name) for name in ("marvin_linzen", *CLAMS)},
     **{name: ("blimp_agreement", name) for name in ("newman2021", "blimp")},
 }
-TITLES = {"marvin_linzen": "Marvin & Linzen", "newman2021": "BLiMP (the paper's copy)", "blimp": "BLiMP"}
 MASK = "[MASK]"
 """The gap in `masked_text` of Grew-TSE."""
 MANY_GROUPS = 10
@@ -96,8 +95,11 @@ class Agreement(Suite):
     each number; or an output folder: the lemmas that all its models score [released, with forms=all clean]"""
     forms: Literal["single", "all"] = "single"
     """single: lemmas whose two forms are one token each, as in the paper; all: all lemmas, as whole words"""
+    limit: int | None = None
+    """at most this many prefixes of each group, with all of their pairs; scores estimate those of the whole [all]"""
 
     name, title, needs, paper = "agreement", "Agreement", COLUMNS, "newman2021"
+    other_needs = ((*COLUMNS[:5], "value"), ("masked_text", "form_grammatical", "form_ungrammatical"))
     measures = (
         Measure(
             "tse", label="TSE", table="pairs", right_or_wrong=True, counted="pairs",
@@ -116,6 +118,9 @@ class Agreement(Suite):
     key = ("group", "prefix", "suffix", "number", *FORMS, "pair_id")
     known = ("pair_id", "construction", "context_id", "sentence_good", "sentence_bad", "value")
     datasets: ClassVar = DATASETS
+    titles: ClassVar = {
+        "marvin_linzen": "Marvin & Linzen", "newman2021": "BLiMP (the paper's copy)", "blimp": "BLiMP",
+    }  # fmt: skip
     text = Text(
         question="Does the model make a verb agree with its subject?",
         lede=(
@@ -123,14 +128,12 @@ class Agreement(Suite):
             "subject more probable than the other one."
         ),
         terms={
-            "EW, equally weighted": "Each verb of a long list counts alike: does the model know the rule for any verb, "
-            "likely or not?",
-            "MW, model-weighted": "Each verb counts by its probability at the gap: if the model went on, would it be "
-            "right?",
-            "TSE, targeted syntactic evaluation": "The usual test: the one or few verbs that the data set names. Pairs "
-            "whose two forms are not both single tokens of the model's vocabulary are excluded and counted.",
-            "Most and least probable p": "EW and MW with the list limited to forms among the most probable p of what "
-            "the model would say, or to verbs with both forms among the least probable p.",
+            "EW, equally weighted": "Each verb of a long list counts alike: is the rule known for any verb?",
+            "MW, model-weighted": "Each verb counts by its probability: if the model went on, would it be right?",
+            "TSE, targeted syntactic evaluation": "The usual test: the few verbs that the data set names. Pairs whose "
+            "two forms are not both single tokens of the model are excluded and counted.",
+            "Most and least probable p": "EW and MW over forms among the most probable p of what the model would say, "
+            "or over verbs with both forms among the least probable p.",
             "Covered mass": "The total probability of the listed verbs' forms at the gap. Other words have the rest.",
         },
         source=(
@@ -228,8 +231,7 @@ class Agreement(Suite):
         pairs = items.assign(**about, **texts, **scored.rows)
         contexts = scored.contexts.drop(columns=["prefix", "suffix", "number"])
         contexts = contexts.rename(columns=POINTS | {"n_ties": "ties"})
-        at_cutoffs = [name for name in contexts if "@" in name]
-        contexts = pd.concat([contexts.drop(columns=at_cutoffs), contexts[at_cutoffs].astype("f4")], axis=1)
+        contexts = contexts.astype({name: "f4" for name in contexts if "@" in name})
         bits = zip(contexts["right"], contexts["n_lemmas"].tolist(), strict=True)
         contexts["right"] = [np.unpackbits(of, count=n).astype(bool) for of, n in bits]
         first = pairs.drop_duplicates(["context", "group"])
@@ -286,35 +288,24 @@ class Agreement(Suite):
         return by_lemma([np.stack(items["right"].tolist()) for items in sides], units, condition)
 
     @classmethod
-    def title_of(cls, config: str) -> str:
-        """Name the templates."""
-        return f"{cls.title}: {TITLES.get(config, config)}"
-
-    @classmethod
-    def more(cls, items: pd.DataFrame, measure: Measure) -> Row:
-        """Return the number of lemmas."""
-        return {"n_lemmas": int(items["n_lemmas"].max())} if measure.over_lemmas and len(items) else {}
-
-    @classmethod
     def pair_up(cls, one: Tables, other: Tables, measure: Measure) -> tuple[pd.DataFrame, pd.DataFrame, Row]:
         """Return shared items; EW over the lemmas that both score, other scores over lemmas only for equal lists."""
         if not measure.over_lemmas:
             return super().pair_up(one, other, measure)
         lists = [scored_lemmas(tables["lemmas"]) for tables in (one, other)]
-        common, is_one = lists[0].intersection(lists[1], sort=False), lists[0].equals(lists[1])
-        openings = max(tables["lemmas"]["opening"].nunique() for tables in (one, other))
-        if not len(common) or not (is_one or (measure.name == "ew" and openings == 1)):
+        n_common, sides = len(lists[0].intersection(lists[1])), [one, other]
+        if not lists[0].equals(lists[1]):
+            common = cls.over_common({"one": one, "other": other}) if measure.name == "ew" else {}
+            sides = [*common.values()]
+        if not n_common or not sides:
             raise ValueError(
-                f"the models score different lemmas ({len(lists[0])} and {len(lists[1])}, {len(common)} in common); "
+                f"the models score different lemmas ({len(lists[0])} and {len(lists[1])}, {n_common} in common); "
                 "score all over the common ones with tse run agreement --lemmas FOLDER, FOLDER being the output folder "
                 "of these runs, and another --out"
             )
-        seen = [{**of, "contexts": as_seen(of["contexts"], one, other)} for of in (one, other)]
+        seen = [{**of, "contexts": as_seen(of["contexts"], one, other)} for of in sides]
         items, others, _ = super().pair_up(seen[0], seen[1], measure)
-        if not is_one:
-            items = over_lemmas(items, lists[0].get_indexer(common))
-            others = over_lemmas(others, lists[1].get_indexer(common))
-        return items, others, {"n_lemmas": len(common)}
+        return items, others, {"n_lemmas": n_common}
 
     @classmethod
     def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
@@ -324,10 +315,11 @@ class Agreement(Suite):
             return {}
         found: dict[str, Tables] = {}
         for name, tables in systems.items():
-            lemmas, places = tables["lemmas"], np.flatnonzero(scored_lemmas(tables["lemmas"]).isin(common))
-            shared = lemmas[pd.MultiIndex.from_frame(lemmas[list(NUMBERS)]).isin(common)]
-            contexts = over_lemmas(tables["contexts"], places)
-            found[name] = {**tables, "contexts": contexts, "lemmas": shared.reset_index(drop=True)}
+            places = scored_lemmas(tables["lemmas"]).get_indexer(common)
+            right = np.stack(tables["contexts"]["right"].tolist())[:, places]
+            scores = {"right": list(right), "ew": right.mean(axis=1), "n_lemmas": len(common)}
+            lemmas = tables["lemmas"].query("excluded == @SCORED").iloc[places].reset_index(drop=True)
+            found[name] = {**tables, "contexts": tables["contexts"].assign(**scores), "lemmas": lemmas}
         return found
 
 
@@ -335,11 +327,9 @@ def _about_contexts(pairs: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
     """Return what is known of contexts besides scores; of the user's own columns, what all of its pairs agree in."""
     always = [*COLUMNS[:3], "context", "number", "construction", "subject", ROW, *({WEIGHT} & {*pairs})]
     own = [name for name in pairs if name not in (*always, *Agreement.known, *FORMS, *_ADDED)]
+    shared = pairs.groupby(["context", "group"], sort=False)[own].nunique(dropna=False).to_numpy() == 1
     about = first[[*always, *own]].reset_index(drop=True)
-    n_values = pairs.groupby(["context", "group"], sort=False)[own].nunique(dropna=False)
-    for name in own if (n_values > 1).any(axis=None) else ():
-        about[name] = about[name].where(n_values[name].to_numpy() == 1, None)
-    return about
+    return about.assign(**{name: about[name].where(of, None) for name, of in zip(own, shared.T, strict=True)})
 
 
 # ---- data -------------------------------------------------------------------------------------------------
@@ -458,12 +448,6 @@ def scored_lemmas(lemmas: pd.DataFrame) -> pd.MultiIndex:
 def common_lemmas(lists: Sequence[pd.DataFrame]) -> pd.MultiIndex:
     """Return the lemmas that all models score, in the order of the first one's list."""
     return reduce(lambda some, more: some.intersection(more, sort=False), map(scored_lemmas, lists))
-
-
-def over_lemmas(contexts: pd.DataFrame, places: Places) -> pd.DataFrame:
-    """Return contexts with EW over some of their lemmas, which are given by place."""
-    right = np.stack(contexts["right"].tolist())[:, places]
-    return contexts.assign(right=list(right), ew=right.mean(axis=1), n_lemmas=len(places))
 
 
 def as_seen(contexts: pd.DataFrame, *models: Tables) -> pd.DataFrame:

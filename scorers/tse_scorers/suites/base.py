@@ -1,22 +1,8 @@
 """A suite: which items there are, what is asked about each, and what their scores are. All else follows.
 
-    @dataclass(frozen=True, kw_only=True)
-    class Adverbs(Suite):
-        "Whether a model prefers adverbs before the verb."
-
-        name, title, needs = "adverbs", "Adverbs", ("early", "late")
-        measures = (Measure("before", label="before the verb"),)
-
-        def load(self):                          # rows to ask about, before any model is loaded
-            return check(read(self.data), "the table", texts=self.needs)
-
-        def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
-            early, late = (ask_sentences(scorer, items[name], progress) for name in self.needs)
-            return {"items": items.assign(before=early > late, ties=early == late)}
-
 A suite is a frozen dataclass: its fields are its options in Python and on the command line, and the text below a field
-is its help. `run("gpt2", Adverbs(data="mine.csv"))` runs it; an entry point of the group `tse_scorers.suites` makes it
-known as `tse run adverbs`.
+is its help. `run("gpt2", MySuite(data="mine.csv"))` runs it; an entry point of the group `tse_scorers.suites` makes it
+known as `tse run`'s `my_suite`. `examples/grammaticality.py` is one, and `docs/architecture.md` builds a smaller one.
 
 Tables have one row an item, with the user's own columns. Columns with a meaning: those of `levels`, and own ones with
 few values, are groups of results; `cluster`, or an `item` that is in several rows, is the unit of intervals; `good` and
@@ -31,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -44,7 +30,7 @@ from ..io.tables import fingerprint
 from ..models.options import check_options
 from ..models.scorer import Scorer
 from ..statistics import Estimate, Units, mean, means
-from .data import name_of, own_levels
+from .data import name_of, numbers, own_levels
 
 Tables = Mapping[str, pd.DataFrame]
 Row = dict[str, Any]
@@ -62,8 +48,8 @@ class Measure:
     """A number that stands for a suite or one of its groups. Greater is better, unless it is no share.
 
     >>> at_cutoff = Measure("ew@top-0.9", label="EW")
-    >>> at_cutoff.label, at_cutoff.base, at_cutoff.point, at_cutoff.headline
-    ('EW@top-0.9', 'ew', 'top-0.9', False)
+    >>> at_cutoff.label, at_cutoff.base, at_cutoff.headline
+    ('EW@top-0.9', 'ew', False)
 
     Attributes:
         name: its name in results: `ew`, or away from the headline point `ew@top-0.9`.
@@ -102,29 +88,16 @@ class Measure:
     why_excluded: str = ""
 
     def __post_init__(self) -> None:
-        label = self.label or self.base
-        label = f"{label}@{self.point}" if self.point else label
-        headline = not self.point if self.headline is None else self.headline
-        for name, value in (("column", self.column or self.name), ("label", label), ("headline", headline)):
+        _, at, point = self.name.partition("@")
+        derived = {"column": self.column or self.name, "label": (self.label or self.base) + at + point}
+        derived["headline"] = not point if self.headline is None else self.headline
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     @property
     def base(self) -> str:
         """Its name without a point."""
         return self.name.partition("@")[0]
-
-    @property
-    def point(self) -> str:
-        """Where it is, away from the headline point; else empty."""
-        return self.name.partition("@")[2]
-
-
-class Group(NamedTuple):
-    """A group of items: its level (`all`, `paradigm`, …), its value ("" for `all`), the places of its rows."""
-
-    level: str
-    value: str
-    places: Places
 
 
 @dataclass(frozen=True)
@@ -162,6 +135,7 @@ class Suite(ABC):
         order: columns by which items are asked about, so that those with the same beginning are together.
         known: columns that the suite itself reads or writes, besides those named above: they are no conditions.
         datasets: names that `data` knows -> (data set, configuration) in results.
+        titles: configuration -> what titles call it; by default its name.
         text: what a page says of it.
         paper: the file of `papers/` with the tables and figures of its section.
     """
@@ -185,6 +159,7 @@ class Suite(ABC):
     order: ClassVar[Sequence[str]] = ()
     known: ClassVar[Sequence[str]] = ()
     datasets: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    titles: ClassVar[Mapping[str, str]] = {}
     text: ClassVar[Text] = Text()
     paper: ClassVar[str] = ""
 
@@ -268,11 +243,6 @@ class Suite(ABC):
         return np.arange(len(items))
 
     @classmethod
-    def more(cls, items: pd.DataFrame, measure: Measure) -> Row:
-        """Return further columns of the row of results of a measure's items in a group."""
-        return {}
-
-    @classmethod
     def group_name(cls, level: str, value: str) -> str:
         """Return what a group is called."""
         return ALL if level == ALL else value.replace("_", " ")
@@ -280,7 +250,7 @@ class Suite(ABC):
     @classmethod
     def title_of(cls, config: str) -> str:
         """Return the title of results on a configuration of data."""
-        return cls.title if config in ("", cls.name) else f"{cls.title}: {config}"
+        return cls.title if config in ("", cls.name) else f"{cls.title}: {cls.titles.get(config, config)}"
 
     # What follows: the items of a run.
 
@@ -304,7 +274,8 @@ class Suite(ABC):
     def items(self) -> pd.DataFrame:
         """The items that are asked about, after `groups` and `limit`, numbered by `row`."""
         items = self.load().reset_index(drop=True)
-        items = items.assign(**{ROW: np.arange(len(items))})
+        weights = {WEIGHT: numbers(items, WEIGHT, self.dataset)} if WEIGHT in items else {}
+        items = items.assign(**weights, **{ROW: np.arange(len(items))})
         if self.groups:
             columns = [level for level in self.levels if level in items]
             there = dict.fromkeys(str(value) for of in columns for value in items[of].dropna().unique())
@@ -355,7 +326,7 @@ class Suite(ABC):
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
         """Return at most so many wholes (`together`) of each group of the finest level, with what each stands for."""
-        return self._sample(items, SEED, limit=limit)
+        return self._sample(items, limit=limit)
 
     def sampled(self, budget: int, seed: int = SEED) -> "Suite":
         """Return the suite over at most `budget` items, spread evenly over groups; the same seed keeps the same ones.
@@ -365,26 +336,36 @@ class Suite(ABC):
         """
         items, sample = self.items, copy.copy(self)
         if budget < len(items):
-            n_wholes = self.wholes(items).max() + 1
-            at_most = int(budget * n_wholes / len(items))
-            if not at_most:
+            items = self._sample(items, seed, at_most=budget)
+            if items.empty:
+                n = np.bincount(self.wholes(self.items)).min()
                 raise ValueError(
-                    f"A budget of {budget} items leaves nothing to score: the smallest part of {self.name} has "
-                    f"{len(items) // n_wholes}. Increase the budget, or remove the suite."
+                    f"A budget of {budget} items leaves nothing to score: the smallest part of {self.name} has {n}. "
+                    "Increase the budget, or remove the suite."
                 )
-            items = self._sample(items, seed, at_most=at_most)
         vars(sample)["items"] = items
         return sample
 
-    def _sample(self, items: pd.DataFrame, seed: int, **sizes: int) -> pd.DataFrame:
+    def _sample(
+        self, items: pd.DataFrame, seed: int = SEED, limit: float = np.inf, at_most: float = np.inf
+    ) -> pd.DataFrame:
+        """Return at most `limit` wholes of each group, or `at_most` items in all, with what each stands for.
+
+        All groups' first wholes are taken, then their second ones, …: a group with few leaves the rest to the others,
+        and a smaller sample is part of a larger one.
+        """
         whole, finest = self.wholes(items), next((of for of in reversed(self.levels) if of in items), None)
         group = np.zeros(len(items), int) if finest is None else pd.factorize(items[finest])[0]
         group = group[np.unique(whole, return_index=True)[1]]  # of each whole
-        kept = stratified(group, **sizes, seed=seed)
-        weight = np.zeros(len(group))
-        weight[kept] = (pd.Series(group).value_counts() / pd.Series(group[kept]).value_counts())[group[kept]]
-        inside = weight[whole] > 0
-        return items[inside].assign(**{WEIGHT: weight[whole[inside]]}).reset_index(drop=True)
+        shuffled = pd.Series(group).sample(frac=1.0, random_state=seed)
+        turn = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable")
+        sizes = np.bincount(whole)
+        turn = turn[sizes[turn.index] <= at_most]
+        kept = turn.index[(turn < limit) & (np.cumsum(sizes[turn.index]) <= at_most)]
+        n, n_kept = (np.bincount(of, minlength=len(group)) for of in (group, group[kept]))
+        inside = np.isin(whole, kept)
+        of_row = group[whole[inside]]
+        return items[inside].assign(**{WEIGHT: n[of_row] / n_kept[of_row]}).reset_index(drop=True)
 
     def wholes(self, items: pd.DataFrame) -> Places:
         """Return the number of the whole that each row belongs to, from 0, in order of appearance, (rows,)."""
@@ -405,12 +386,10 @@ class Suite(ABC):
 
     def joined(self, chunks: Sequence[Tables]) -> dict[str, pd.DataFrame]:
         """Return whole tables from those of all chunks, in the order of the data; a table without rows of it, once."""
-        tables = {name: pd.concat([of[name] for of in chunks], ignore_index=True) for name in chunks[0]}
-        for name, table in tables.items():
-            has_rows = ROW in table
-            tables[name] = (
-                table.sort_values(ROW, kind="stable", ignore_index=True) if has_rows else chunks[0][name]
-            )
+        tables = dict(chunks[0])
+        for name in [name for name, table in tables.items() if ROW in table]:
+            whole = pd.concat([of[name] for of in chunks], ignore_index=True)
+            tables[name] = whole.sort_values(ROW, kind="stable", ignore_index=True)
         return tables
 
     # What follows: scores.
@@ -423,8 +402,8 @@ class Suite(ABC):
             tables: of scores.
             levels: the user's own columns that are groups.
         """
-        tables_of_measures = dict.fromkeys(measure.table for measure in cls.measures)
-        rows = [row for table in tables_of_measures for row in cls._rows(tables, table, levels)]
+        names = dict.fromkeys(measure.table for measure in cls.measures)
+        rows = [row for name in names for row in cls._rows(tables, name, levels)]
         return sorted(rows, key=lambda row: not cls.measure(row["measure"]).headline)
 
     @classmethod
@@ -435,34 +414,25 @@ class Suite(ABC):
         others = [m for m in there if not m.headline]  # they share their units
         for measures in [*([m] for m in there if m.headline), *([others] if others else [])]:
             units: dict[str, Units] = {}
-            for group in cls.groups_of(items, measures[0], levels):
-                if group.level not in units:
-                    units[group.level] = cls.units(items, measures[0], group.level).coded()
-                inside, of_group = items.iloc[group.places], units[group.level].of(group.places)
+            for level, value, places in cls.groups_of(items, measures[0], levels):
+                if level not in units:
+                    units[level] = cls.units(items, measures[0], level).coded()
+                inside, of_group = items.iloc[places], units[level].of(places)
                 scores = inside[[m.column for m in measures]].to_numpy(float).T
                 found = means(scores, of_group, measures[0].bounded)
                 if len(measures) == 1:
                     found = [cls.estimate(inside, measures[0], of_group, found[0])]
-                for measure, estimate in zip(measures, found, strict=True):
-                    if estimate.n_items:
-                        yield cls._row(group, inside, measure, estimate)
+                about: Row = {"level": level, "value": value}
+                n_ties = int(inside["ties"].sum()) if "ties" in inside else None
+                for measure, of in zip(measures, found, strict=True):
+                    row = about | {"measure": measure.name, "score": of.mean, "n": of.n_items}
+                    row |= {"n_excluded": len(inside) - of.n_items, "n_ties": n_ties, **of.columns()}
+                    row |= {"n_lemmas": int(inside["n_lemmas"].max())} if measure.over_lemmas else {}
+                    yield from [row] if of.n_items else []
 
     @classmethod
-    def _row(cls, group: Group, inside: pd.DataFrame, measure: Measure, found: Estimate) -> Row:
-        return {
-            "level": group.level, "value": group.value, "measure": measure.name, "score": found.mean,
-            "n": found.n_items, "n_excluded": len(inside) - found.n_items,
-            "n_ties": int(inside["ties"].sum()) if "ties" in inside else None,
-            **found.columns(), **cls.more(inside, measure),
-        }  # fmt: skip
-
-    @classmethod
-    def estimate(
-        cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
-    ) -> Estimate:
-        """Return the score of some items and its precision; `found` is their mean over `units`, where it is known."""
-        if found is None:
-            found = mean(items[measure.column].to_numpy(float), units, measure.bounded)
+    def estimate(cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate) -> Estimate:
+        """Return the score of some items and its precision; `found` is their mean over `units`."""
         kept = items[measure.column].notna().to_numpy()
         (values,), cells, _ = (
             cls.cells([items[kept]], measure, units.of(kept)) if kept.any() else ([None], units, None)
@@ -472,17 +442,19 @@ class Suite(ABC):
         return mean(values, cells, measure.bounded)._replace(mean=found.mean, n_items=found.n_items)
 
     @classmethod
-    def groups_of(cls, items: pd.DataFrame, measure: Measure, levels: Sequence[str] = ()) -> Iterator[Group]:
-        """Yield all items, then each value of each level."""
+    def groups_of(
+        cls, items: pd.DataFrame, measure: Measure, levels: Sequence[str] = ()
+    ) -> Iterator[tuple[str, str, Places]]:
+        """Yield level, value and places of all items (`all` and ""), then of each value of each level."""
         if measure.levels is None:
-            yield Group(ALL, "", cls.once(items, measure))
+            yield ALL, "", cls.once(items, measure)
         for level in (*cls.levels, *levels) if measure.levels is None else measure.levels:
             if level in items:
                 codes, values = pd.factorize(items[level])
                 order = np.argsort(codes, kind="stable")
                 starts = np.searchsorted(codes[order], np.arange(len(values)))
                 for value, places in zip(values, np.split(order, starts)[1:], strict=True):
-                    yield Group(level, str(value), places)
+                    yield level, str(value), places
 
     @classmethod
     def measure(cls, name: str) -> Measure:
@@ -496,25 +468,6 @@ class Suite(ABC):
     def leading(cls) -> Measure:
         """Return the measure that a page leads with."""
         return next((measure for measure in cls.measures if measure.leads), cls.measures[0])
-
-
-def stratified(
-    groups: NDArray[Any], limit: int | None = None, at_most: int | None = None, seed: int = SEED
-) -> Places:
-    """Return the places, in order, of a sample: at most `limit` of each group, or `at_most` in all, spread evenly.
-
-    A group with fewer than its share leaves the rest to the others. A smaller sample is part of a larger one with the
-    same seed.
-
-    >>> stratified(np.array(["small", "large", "large", "large", "large"]), limit=1).size
-    2
-    >>> stratified(np.array(["small", "large", "large", "large", "large"]), at_most=4).size
-    4
-    """
-    shuffled = pd.Series(groups).sample(frac=1.0, random_state=seed)
-    turn = shuffled.groupby(shuffled).cumcount()  # first all groups' first rows, then their second ones, …
-    kept = turn.index[turn < limit] if limit is not None else turn.sort_values(kind="stable").index[:at_most]
-    return np.sort(kept.to_numpy())
 
 
 def own_units(items: pd.DataFrame, otherwise: str = ROW) -> tuple[str, NDArray[Any]] | None:

@@ -7,6 +7,7 @@ scored as it is.
 import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,10 @@ def columns_of(data: Any) -> list[str]:
     """
     if isinstance(data, str | Path) and not is_hub_id(data):
         data = tables_in(Path(data))[0]
-        if data.suffix == ".json" and isinstance(content := json.loads(read_text(data)), dict):
-            return [*content]
+        if data.suffix == ".json":
+            with suppress(ValueError, RecursionError):  # `read` says what is wrong
+                if isinstance(content := json.loads(read_text(data)), dict):
+                    return [*content]
     return [str(column) for column in read(data).columns]
 
 
@@ -100,6 +103,14 @@ def check(
     for column, values in (among or {}).items():
         refuse(~frame[column].isin(list(values)), frame, title, column, " or ".join(map(str, values)))
     return frame
+
+
+def numbers(frame: pd.DataFrame, column: str, title: str, whole: bool = False) -> "pd.Series[Any]":
+    """Return a column of numbers, perhaps written as texts; ValueError for anything else, or one that is not finite."""
+    values = pd.to_numeric(frame[column], errors="coerce").astype(float)
+    expected = "a whole number" if whole else "a finite number"
+    refuse(~np.isfinite(values) | (whole & (values % 1 != 0)), frame, title, column, expected)
+    return values.astype("int64") if whole else values
 
 
 def warn(marked: "pd.Series[bool] | np.ndarray", texts: Sequence[Any], what: str, advice: str) -> None:

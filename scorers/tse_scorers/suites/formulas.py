@@ -43,58 +43,54 @@ class Formula:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._tokens = [*_TOKEN.finditer(text)][::-1]  # the next one last
-        self._steps: list[Reference | float | str] = []  # operands before their operator
-        is_truth = self._read(0)
-        if self._tokens:
-            raise self._error(f"{self._tokens[-1].group()!r} was not expected")
-        self.references = list(dict.fromkeys(step for step in self._steps if isinstance(step, tuple)))
-        if not is_truth or not self.references:
-            raise self._error("it names no region" if is_truth else "it is a number, not true or false")
+        tokens = [token for token in _TOKEN.finditer(text) if token["condition"]]
+        self.references = list(dict.fromkeys((of["region"].strip(), of["condition"]) for of in tokens))
+        self.evaluate(dict.fromkeys(self.references, np.zeros(1)))
+        if not self.references:
+            raise self._error("it names no region")
 
     def evaluate(self, surprisals: Mapping[Reference, Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return whether each item fulfils it, and whether sides of a `<` or `>` are equal, from bits; all (items,)."""
-        ties = np.zeros(len(surprisals[self.references[0]]), bool)
-        stack: list[Any] = []
-        for step in self._steps:
-            if not isinstance(step, str):
-                stack.append(surprisals[step] if isinstance(step, tuple) else step)
-                continue
-            right, left = stack.pop(), stack.pop()
-            ties |= (left == right) & (step in "<>")
-            with np.errstate(invalid="ignore"):  # infinite surprisals
-                stack.append(_OPERATORS[step](left, right))
-        return np.broadcast_to(stack[0], len(ties)), ties
+        self._tokens = [*_TOKEN.finditer(self.text)][::-1]  # the next one last
+        self._surprisals, self._ties = surprisals, np.zeros(1, bool)
+        holds = self._read(0)
+        if self._tokens:
+            raise self._error(f"{self._tokens[-1].group()!r} was not expected")
+        if holds.dtype != bool:
+            raise self._error("it is a number, not true or false")
+        holds, ties, *_ = np.broadcast_arrays(holds, self._ties, *surprisals.values())
+        return holds, ties
 
-    def _read(self, level: int) -> bool:
-        """Read operands and the operators of a level between them; return whether the part is true or false."""
+    def _read(self, level: int) -> NDArray[Any]:
+        """Read operands and the operators of a level between them; return their value."""
         if level == len(_LEVELS):
             return self._read_operand()
-        is_truth = self._read(level + 1)
+        left = self._read(level + 1)
         while self._tokens and (sign := self._tokens[-1].group()) in _LEVELS[level]:
             self._tokens.pop()
-            joined = {is_truth, self._read(level + 1)}
-            if joined != {sign in "&|"}:
+            right = self._read(level + 1)
+            if {left.dtype == bool, right.dtype == bool} != {sign in "&|"}:
                 sides = "comparisons" if sign in "&|" else "surprisals or numbers"
                 raise self._error(f"the sides of {sign!r} have to be {sides}")
-            self._steps.append(sign)
-            is_truth = sign not in "+-"
-        return is_truth
+            self._ties = self._ties | ((left == right) & (sign in "<>"))
+            with np.errstate(invalid="ignore"):  # infinite surprisals
+                left = _OPERATORS[sign](left, right)
+        return left
 
-    def _read_operand(self) -> bool:
+    def _read_operand(self) -> NDArray[Any]:
         if not self._tokens:
             raise self._error("a region or a number is missing at the end")
         token = self._tokens.pop()
-        if token["condition"] or token["number"]:
-            region = token["region"] and (token["region"].strip(), token["condition"])
-            self._steps.append(region or float(token.group()))
-            return False
+        if token["condition"]:
+            return np.asarray(self._surprisals[token["region"].strip(), token["condition"]])
+        if token["number"]:
+            return np.array([float(token.group())])
         if token.group() not in _CLOSING:
             raise self._error(f"{token.group()!r} was not expected")
-        is_truth = self._read(0)
+        value = self._read(0)
         if not self._tokens or self._tokens.pop().group() != _CLOSING[token.group()]:
             raise self._error(f"{_CLOSING[token.group()]!r} is missing")
-        return is_truth
+        return value
 
     def _error(self, problem: str) -> ValueError:
         return ValueError(

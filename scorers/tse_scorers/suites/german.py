@@ -10,10 +10,9 @@ smooth enough.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -26,6 +25,7 @@ from ..statistics import Estimate, Units, correlation, enough_units
 from .base import ALL, ROW, Measure, Row, Suite, Tables, Text
 from .data import check, read, refuse, warn_of_white_space
 
+definitions: Any = metric_modules("minimal_variation_auc").definitions
 DATASET, OWN, RELEASED = "german_argument_structure", "ours", "rochereau2020"
 KINDS = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
 """Variation sets: all violations, or those that double one case."""
@@ -41,8 +41,7 @@ class German(Suite):
     data: Any = OWN
     """ours, rochereau2020 (with --source), or a table of yours with template, cases, positions, sentence [ours]"""
     source: str | Path | None = None
-    """of rochereau2020, which has no licence and so is not shipped: dataset.csv of the release, or the folder that
-    `tse fetch rochereau2020` wrote to"""
+    """the folder that `tse fetch rochereau2020` wrote to, for rochereau2020, which has no licence and is not shipped"""
     limit: int | None = None
     """at most this many templates, the first ones [all]"""
 
@@ -57,7 +56,8 @@ class German(Suite):
     key = ("template", "case_order", "role", "sentence")
     known = ("index", "sentence_id", "grammatical", "animated", "role_assignment", "doubled_case", "missing_case",
              "logprob", "n_tokens")  # fmt: skip
-    datasets: ClassVar[Mapping[str, tuple[str, str]]] = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
+    datasets: ClassVar = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
+    titles: ClassVar = {OWN: "sentences of refined-tse", RELEASED: "sentences of Rochereau et al. (2020)"}
     text = Text(
         question="German case: does the model find the right clause more probable than one with the same case twice?",
         lede=(
@@ -66,10 +66,9 @@ class German(Suite):
             "which one case is there twice and another is missing, which is impossible in any order."
         ),
         terms={
-            "AUC": "The share of unacceptable variants of a clause that score below the acceptable one, ties counting "
-            "half; below 0.5 the unacceptable ones are preferred.",
-            "Minimal variation set": "One acceptable clause against those that double one of its cases: all six of "
-            "them, or the two that double the nominative, the accusative or the dative.",
+            "AUC": "The share of wrong variants of a clause that score below the right one, ties counting half.",
+            "Minimal variation set": "One right clause against all six that double one of its cases, or against the "
+            "two that double the nominative, the accusative or the dative.",
             "Case order": "The order of nominative (N), dative (D) and accusative (A). All six are grammatical; people "
             "find some of them marked, above all those where the nominative comes late.",
             "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a "
@@ -87,27 +86,24 @@ class German(Suite):
             raise ValueError(
                 "groups has no effect on German word order; remove it (limit keeps fewer templates)."
             )
-        is_released = self._is_named and self.data == RELEASED
-        if is_released and self.source is None:
+        if (self.source is not None) != (self._is_named and self.data == RELEASED):
             raise ValueError(
-                "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
-                "dataset.csv of https://github.com/crochereau/probing-LM-syntax as source (--source)."
+                f"data={RELEASED!r} has no licence and is not shipped, so it needs source (--source), the folder that "
+                f"`tse fetch {RELEASED}` wrote to; for other data, remove source."
             )
-        if self.source is not None and not is_released:
-            raise ValueError(f"source is only for data={RELEASED!r}; remove it.")
-        if is_released and Path(self.source or "").is_dir():
-            frame = read(Path(self.source or "", DATASET, RELEASED, "test.parquet"))
-        elif self._is_named and not is_released:
-            frame = shipped_table(DATASET, self.data).to_pandas()
+        if self.source is not None:
+            frame = read(Path(self.source, DATASET, RELEASED, "test.parquet"))
         else:
-            frame = read(self.source or self.data)
+            frame = shipped_table(DATASET, OWN).to_pandas() if self._is_named else read(self.data)
         title = f"The data set {self.config!r}"
         require_columns(frame, SENTENCE, title)
         frame = check(frame, title, texts=("cases", "sentence")).astype({"template": str, "positions": str})
         refuse(frame["sentence"].duplicated(), frame, title, "sentence", "each sentence once")
         warn_of_white_space(frame, ["sentence"])
         # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
-        _metric().variation_rows(np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"])
+        definitions.variation_rows(
+            np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"]
+        )
         own = [column for column in frame if column not in (*SENTENCE, *self.known, *self.levels)]
         return frame[[*SENTENCE, *own]]
 
@@ -141,9 +137,7 @@ class German(Suite):
         )
 
     @classmethod
-    def estimate(
-        cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
-    ) -> Estimate:
+    def estimate(cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate) -> Estimate:
         """Return the mean over cells from exact fractions: cells that are equal have equal ranks."""
         estimate = super().estimate(items, measure, units, found)
         sums = items.groupby("cell", sort=False)[["credit", "n_comparisons"]].sum()
@@ -155,24 +149,15 @@ class German(Suite):
         """Return AUCs, then their correlations with people."""
         return [*super().rows(tables, levels), *human_agreement(set_aucs(tables["items"]))]
 
-    @classmethod
-    def title_of(cls, config: str) -> str:
-        """Name the sentences."""
-        names = {OWN: "sentences of refined-tse", RELEASED: "sentences of Rochereau et al. (2020)"}
-        return f"{cls.title}: {names.get(config, config)}"
-
 
 def set_aucs(sentences: pd.DataFrame) -> pd.DataFrame:
     """Return the AUC of each variation set of scored sentences: the columns of the metric's `set_aucs`."""
-    sets: pd.DataFrame = _metric().set_aucs(_compared(sentences))
-    return sets
+    return cast(pd.DataFrame, definitions.set_aucs(_compared(sentences)))
 
 
 def _compared(sentences: pd.DataFrame) -> pd.DataFrame:
-    found: pd.DataFrame = _metric().compare(
-        *(sentences[of] for of in ("logprob", "template", "cases", "positions"))
-    )
-    return found
+    columns = (sentences[of] for of in ("logprob", "template", "cases", "positions"))
+    return cast(pd.DataFrame, definitions.compare(*columns))
 
 
 def comparisons(tables: Tables) -> pd.DataFrame:
@@ -206,17 +191,16 @@ def human_agreement(sets: pd.DataFrame) -> list[Row]:
     for kind, of_kind in cells.groupby("variation_set", sort=False):
         if len(of_kind) < 3:
             continue
-        n = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
-        found = metric_modules("human_correlation").definitions.correlations(
-            of_kind["auc"], of_kind["people"], n_resamples=0
-        )
-        about = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
+        correlations = metric_modules("human_correlation").definitions.correlations
+        found = correlations(of_kind["auc"], of_kind["people"], n_resamples=0)
+        about: Row = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
         about |= {"reliable": enough_units(n_templates)}
-        for name in ("pearson", "spearman", "kendall"):
-            of_templates = over_templates(scored[scored["variation_set"] == kind]).columns()
+        of_templates = over_templates(scored[scored["variation_set"] == kind]).columns()
+        for name, more in (("pearson", of_templates), ("spearman", about), ("kendall", about)):
             measure = f"human_{name}" + ("" if kind == "1-6" else f"@{kind}")
-            row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name]), **n}
-            rows.append(row | (of_templates if name == "pearson" else about))
+            row: Row = {"level": ALL, "value": "", "measure": measure, "score": float(found[name])}
+            n = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
+            rows.append(row | n | more)
     return rows
 
 
@@ -227,7 +211,3 @@ def over_templates(sets: pd.DataFrame) -> Estimate:
     aucs, people = np.full((len(names), len(cell_names)), np.nan), np.zeros(len(cell_names))
     aucs[templates, cells], people[cells] = sets["auc"], sets["people"]
     return correlation(aucs, people, "templates")
-
-
-def _metric() -> Any:
-    return metric_modules("minimal_variation_auc").definitions

@@ -26,15 +26,16 @@ from numpy.typing import NDArray
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules, split_revision
 from ..io.files import slug
-from ..io.tables import require_text, require_unreserved, tables_in
+from ..io.tables import refuse, require_text, require_unreserved, tables_in
 from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
 from ..statistics import Units
 from . import pair_sets
 from .base import ALL, WEIGHT, Measure, Row, Suite, Tables, Text, own_units
-from .data import DataWarning, check, is_hub_id, name_of, own_levels, read, refuse, warn, warn_of_white_space
+from .data import DataWarning, check, is_hub_id, name_of, numbers, own_levels, read, warn, warn_of_white_space
 from .prefixes import COLUMNS, QUERIES, critical_word, shared_start, with_prefixes
 
 Method = Literal["full", "one_prefix", "two_prefix"]
+definitions: Any = metric_modules("minimal_pair_accuracy").definitions
 BLIMP, MANY_PARADIGMS, SIDES = "blimp", 10, ("good", "bad")
 METHODS = {
     "full": ("accuracy", "pairs whose acceptable sentence is the more probable one"),
@@ -93,9 +94,8 @@ class MinimalPairs(Suite):
             "the model gives the acceptable one the higher probability."
         ),
         terms={
-            "Accuracy": "The share of pairs in which the acceptable sentence is the more probable one. Ties and pairs "
-            "without a number are not right answers. A phenomenon's accuracy is the mean of its paradigms, the overall "
-            "one the mean of all paradigms.",
+            "Accuracy": "The share of pairs in which the acceptable sentence is the more probable one, not equally so. "
+            "A phenomenon's accuracy is the mean of its paradigms, the overall one the mean of all paradigms.",
             "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more "
             "probable after the same beginning; or after which of two beginnings the same word is more probable.",
         },
@@ -113,8 +113,8 @@ class MinimalPairs(Suite):
         if "context" in pairs:  # perhaps only in one of the files
             pairs["context"] = pairs["context"].fillna("")
             require_text(pairs, ("context",), "The table")
-        numbers = pairs["paradigm"] + " " + pairs["pair_id"].astype(str)
-        refuse(numbers.duplicated(), numbers.to_frame("pair_id"), "The data", "pair_id", "each pair once")
+        names = pairs["paradigm"] + " " + pairs["pair_id"].astype(str)
+        refuse(names.duplicated(), names.to_frame("pair_id"), "The data", "pair_id", "each pair once")
         asked = self.methods or METHODS
         for method in QUERIES:
             marks = pairs[f"{method}_method"].astype(bool)
@@ -127,7 +127,7 @@ class MinimalPairs(Suite):
             )
         if self._set is None:
             warn_of_odd_pairs(pairs, own_levels(pairs, {*self.known, *self.levels, *SIDES}))
-        elif self._set.is_blimp and not pairs["paradigm"].isin(_metric().BLIMP_PARADIGMS).all():
+        elif self._set.is_blimp and not pairs["paradigm"].isin(definitions.BLIMP_PARADIGMS).all():
             raise ValueError(f"{self.source} is no copy of BLiMP. Name pairs of your own as data.")
         return pairs
 
@@ -144,14 +144,14 @@ class MinimalPairs(Suite):
 
     def _pairs(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a table as items; without `UID`, it is one paradigm by its name."""
-        known: dict[str, tuple[str, str]] = _metric().BLIMP_PARADIGMS
+        known: dict[str, tuple[str, str]] = definitions.BLIMP_PARADIGMS
         frame = frame if "UID" in frame else frame.assign(UID=Path(name).stem)
         is_known = frame["UID"].map(lambda uid: isinstance(uid, str) and uid in known)
         labels = [] if is_known.all() else [of for of in ("linguistics_term", "field") if of in frame]
         frame = check(frame, name, texts=("UID", "sentence_good", "sentence_bad", *labels))
         require_unreserved(frame, _SCORES, name)
-        numbers = pair_numbers(frame, name)
-        table = frame.drop(columns="pairID", errors="ignore").rename(columns=RENAMED).assign(pair_id=numbers)
+        table = frame.drop(columns="pairID", errors="ignore").rename(columns=RENAMED)
+        table["pair_id"] = pair_numbers(frame, name)
         for place, level in enumerate(("phenomenon", "field")):
             ours = table["paradigm"].map({paradigm: labels[place] for paradigm, labels in known.items()})
             table[level] = ours.fillna(table.get(level, table["paradigm"] if level == "phenomenon" else ours))
@@ -253,13 +253,13 @@ class MinimalPairs(Suite):
             scores = logprobs = np.full((2, len(items)), np.nan)
             if method == "full" and scorer.can("pair_logprobs"):
                 logprobs[:] = [checked(scorer, side, (len(items),)) for side in scorer.pair_logprobs(items)]
-            elif is_asked.any():
+            else:
                 queries = [*_queries(items[is_asked], method)]
                 logprobs[:, is_asked] = np.split(_logprobs(scorer, queries, progress), 2)
             if method == "full" and self.compared_by != "sum":
                 scores = np.stack(self._linked(scorer, items, logprobs, progress))
                 found |= {f"score_{side}": values for side, values in zip(SIDES, scores, strict=True)}
-            outcomes = _metric().outcomes(*scores)
+            outcomes = definitions.outcomes(*scores)
             found |= {f"logprob_{side}{end}": values for side, values in zip(SIDES, logprobs, strict=True)}
             found |= {method: np.where(is_asked, outcomes.correct, np.nan), f"ties{end}": outcomes.tie}
         return {"items": pd.concat([items, pd.DataFrame(found, items.index)], axis=1)}
@@ -270,27 +270,24 @@ class MinimalPairs(Suite):
         """Return what is compared of the sentences of both sides."""
         first = int(scorer.signature.get("first_token") == "unscored")
         last = int(scorer.signature.get("sentence_end") == "scored")
-        contexts, rests, scores = contexts_of(items), None, []
-        before = contexts
+        texts, contexts = items["good"].tolist() + items["bad"].tolist(), contexts_of(items) * 2
+        n_bytes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts])
+        n_whole, n_context = (token_counts(scorer, of) for of in (after_context(contexts, texts), contexts))
+        alone = np.maximum(n_whole - first + last, 0)
+        n_tokens = np.where([not of for of in contexts], alone, n_whole - n_context)
+        rest: tuple[Any, ...] = ()
         if self.compared_by == "mean_continuation":  # from the first word that differs on, or the last word
             pairs = zip(items["good"].tolist(), items["bad"].tolist(), strict=True)
-            parts = [shared_start(*pair) for pair in pairs]
-            shared, *rests = map(list, zip(*parts, strict=True))
-            before = after_context(contexts, shared)
-            answers = ask_continuations(scorer, zip(before * 2, rests[0] + rests[1], strict=True), progress)
-        n_before = token_counts(scorer, before)
-        for number, side in enumerate(SIDES):
-            texts = items[side].tolist()
-            n_bytes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts])
-            n_alone = np.maximum(token_counts(scorer, texts) - first + last, 0)
-            whole = token_counts(scorer, after_context(contexts, texts))
-            n_tokens = np.where([not of for of in contexts], n_alone, whole - token_counts(scorer, contexts))
-            rest: tuple[Any, ...] = ()
-            if rests is not None:  # only where nothing is before it may a first token be without a score
-                rest = np.split(answers, 2)[number], whole - np.where(n_before > 0, n_before, first)
-            of_side = logprobs[number], n_tokens, n_bytes, *rest
-            scores.append(_metric().linked_scores(self.compared_by, *of_side))
-        return scores
+            shared, *rests = map(list, zip(*(shared_start(*pair) for pair in pairs), strict=True))
+            before = after_context(contexts, shared * 2)
+            answers = ask_continuations(scorer, zip(before, rests[0] + rests[1], strict=True), progress)
+            n_before = token_counts(scorer, before)
+            # Only where nothing is before it may a first token be without a score.
+            rest = answers, n_whole - np.where(n_before > 0, n_before, first)
+        scores = definitions.linked_scores(
+            self.compared_by, np.concatenate(logprobs), n_tokens, n_bytes, *rest
+        )
+        return np.split(scores, 2)
 
     @classmethod
     def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
@@ -308,7 +305,7 @@ class MinimalPairs(Suite):
         if (own := own_units(items, "good")) is not None:
             return Units(own[1], own[0], strata=paradigms, weighting="strata")
         scored = set(paradigms[items[measure.column].notna().to_numpy()])
-        is_blimps = len(scored) > 1 and scored <= {*_metric().BLIMP_PARADIGMS}
+        is_blimps = len(scored) > 1 and scored <= {*definitions.BLIMP_PARADIGMS}
         if level == ALL and (is_blimps or len(scored) >= MANY_PARADIGMS):
             return Units(paradigms, "paradigms", weighting="units")
         return Units(critical_words(items), "critical words", strata=paradigms, weighting="strata")
@@ -317,12 +314,7 @@ class MinimalPairs(Suite):
 def pair_numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
     """Return each pair's number in its paradigm: `pairID` (the release), `pair_id` (the Hub), or counted."""
     column = next((of for of in ("pairID", "pair_id") if of in frame), None)
-    if column is None:
-        return frame.groupby("UID").cumcount()
-    numbers = frame[column].astype(str).str.removesuffix(".0")
-    is_number = numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
-    refuse(~is_number, frame, name, column, "a whole number; without this column, pairs are counted")
-    return numbers.astype("int64")
+    return frame.groupby("UID").cumcount() if column is None else numbers(frame, column, name, whole=True)
 
 
 def warn_of_odd_pairs(pairs: pd.DataFrame, conditions: Sequence[str]) -> None:
@@ -379,7 +371,3 @@ def _logprobs(scorer: Scorer, queries: list[tuple[str, str]], progress: Progress
     if not alone.all():
         logprobs[~alone] = ask_continuations(scorer, [query for query in queries if query[0]], progress)
     return logprobs
-
-
-def _metric() -> Any:
-    return metric_modules("minimal_pair_accuracy").definitions

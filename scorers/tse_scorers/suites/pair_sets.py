@@ -11,7 +11,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,14 +94,10 @@ class PairSet:
 
     def __str__(self) -> str:
         """Return what there is to know of it, a line for each fact."""
-        facts = {
-            of.name: getattr(self, of.name) for of in fields(self) if of.name not in ("read", "is_blimp")
-        }
-        facts["configs"] = ", ".join(f"{name} ({language})" for name, language in self.configs.items())
-        facts |= {
-            "at": f"{self.address} {split_revision(self.at)[1] or ''}",
-            "default": ", ".join(self.default),
-        }
+        configs = ", ".join(f"{name} ({language})" for name, language in self.configs.items())
+        at = f"{self.address} {split_revision(self.at)[1] or ''}"
+        facts = {**vars(self), "configs": configs, "default": ", ".join(self.default), "at": at}
+        facts |= {"read": "", "is_blimp": ""}
         return "\n".join(f"{name:<10} {fact}" for name, fact in facts.items() if fact)
 
 
@@ -164,8 +160,8 @@ def sentence_case(words: str) -> str:
 def read_climp(name: str, content: bytes) -> pd.DataFrame:
     """Read columns 0 to 3; one file has bare sentences."""
     if "ba_construction" in name:
-        return bare(name, content, good=0).assign(**{"0": "ba_construction", "1": "ba_construction"})
-    return labelled(name, content, "3", "1", "2")
+        return bare(name, content, good=0).assign(phenomenon="ba_construction", paradigm="ba_construction")
+    return labelled(name, content, "3", "1", "2").rename(columns={"0": "phenomenon", "1": "paradigm"})
 
 
 def read_turblimp(name: str, content: bytes) -> pd.DataFrame:
@@ -194,36 +190,32 @@ SETS = {
         "BLiMP", "Warstadt et al. (2020), TACL 8", "CC-BY-4.0",
         "hub:nyu-mll/blimp@877fba0801ffb7cbd8c39c1ff314a46f053f6036", "*/*.parquet|data/*.jsonl|*.jsonl",
         n_pairs=67_000, paradigm="{UID}", phenomenon="{linguistics_term}", field="{field}", is_blimp=True,
-        note="The overall accuracy is the mean of the 67 paradigms. 7 pairs are two identical sentences, so that two "
-        "paradigms cannot be fully right; 161 have 'out in the open' before a noun. All are scored, as in published "
-        "accuracies. The authors' repository is github.com/alexwarstadt/blimp; a copy of it can be the source.",
+        note="7 pairs are two identical sentences, and 161 have 'out in the open' before a noun. All are scored, as in "
+        "published accuracies. A copy of github.com/alexwarstadt/blimp can be the source, too.",
     ),
     "blimp-nl": PairSet(
         "BLiMP-NL", "Suijkerbuijk et al. (2025), Computational Linguistics", "none stated for this copy", _QFRBLIMP,
         "datastore/BLiMP-NL/Phenomenon*.csv", n_pairs=8_400, configs={"all": "nld"},
         paradigm="{Number (paradigm)} {Paradigm}", phenomenon="{Phenomenon}", linking="",
         read=partial(labelled, label="Grammaticality", good="Grammatical", sentence="Sentence"),
-        note="Its authors compare syntactic log-odds ratios (SLOR), which need unigram probabilities; here sentences "
-        "are compared by the sum, which is not its authors' function. This is a third-party copy. 11 pairs are two "
-        "identical sentences; 46 have spaces at an end.",
+        note="Its authors compare syntactic log-odds ratios (SLOR); here sentences are compared by the sum, which is "
+        "not its authors' function. A third-party copy. 11 pairs are two equal sentences; 46 have spaces at an end.",
     ),
     "clams": PairSet(
         "CLAMS", "Mueller et al. (2020), ACL", "Apache-2.0",
         "github:aaronmueller/clams@36b5c9a56ecc51d3eedb6c1a85b805085d631c71", "{config}_evalset/*.txt", n_pairs=335_466,
         configs={"de": "deu", "en": "eng", "fr": "fra", "he": "heb", "ru": "rus"}, paradigm="{language}/{file}",
         field="morphology", read=read_clams,
-        note="Its authors count ties as right, append ' .' and <eos>, and score mBERT by one masked word. The files "
-        "hold lower-case words; here they get a capital, a full stop, and punctuation after its word. German: 2,800 "
-        "pairs are in two paradigms; in 2,100 of prep_anim the acceptable side is wrong (dative plural); in 560 of "
-        "obj_rel_within_anim both sides are right (die Leiter). French: two words differ in 16,140 pairs. Hebrew: "
-        "prefixes are separate words.",
+        note="Its authors count ties as right, append ' .' and <eos>, and score mBERT by one masked word; here the "
+        "lower-case words get a capital and a full stop. German: 2,800 pairs are in two paradigms; in 2,100 of "
+        "prep_anim the acceptable side is wrong (dative plural); in 560 of obj_rel_within_anim both are right (die "
+        "Leiter). French: two words differ in 16,140 pairs. Hebrew: prefixes are separate words.",
     ),
     "climp": PairSet(
         "CLiMP", "Xiang et al. (2021), EACL", "none stated",
         "github:beileixiang/CLiMP@094a9e93a4598f23f86eb715d4782b358634c810", "CLiMP_corpus.zip", n_pairs=16_000,
-        configs={"all": "zho"}, paradigm="{1}", phenomenon="{0}", read=read_climp,
-        note="The repository has no scoring code. The sentences have no final punctuation mark. The columns are named "
-        "0 to 3.",
+        configs={"all": "zho"}, paradigm="{paradigm}", phenomenon="{phenomenon}", read=read_climp,
+        note="The repository has no scoring code. The sentences have no final punctuation mark.",
     ),
     "freq-blimp": PairSet(
         "freq-BLiMP", "The repository names no paper.", "none stated",
@@ -231,8 +223,7 @@ SETS = {
         "data/processed/freq_blimp_{config}_zipf*_generated.jsonl",
         configs=dict.fromkeys(("head", "tail", "xtail"), "eng"), good="good_freq", bad="bad_freq",
         paradigm="{config}/{subtask}", phenomenon="{phenomenon}", field="{field}",
-        note=f"{_UNSCORED} The configurations are windows of word frequency on the Zipf scale: 3.6 to 5.0 (head), 2.2 "
-        "to 3.0 (tail), 1.2 to 2.0 (xtail).",
+        note=f"{_UNSCORED} Zipf frequencies are 3.6 to 5.0 (head), 2.2 to 3.0 (tail), 1.2 to 2.0 (xtail).",
     ),
     "jblimp": PairSet(
         "JBLiMP", "Someya & Oseki (2023), Findings of EACL",
@@ -240,16 +231,15 @@ SETS = {
         "github:osekilab/JBLiMP@80dbcd80f161511d9130691181a6492cae2c6dcc",
         "data/validated/validated_minimal_pairs.jsonl", n_pairs=331, configs={"all": "jpn"}, good="good_sentence",
         bad="bad_sentence", paradigm="{phenomenon}/{paradigm}", phenomenon="{phenomenon}",
-        note="The repository has no scoring code. In 64 pairs (types interpretation and coreference), a sentence is "
-        "bad only under one reading, which its probability cannot show.",
+        note="The repository has no scoring code. In 64 pairs (interpretation, coreference) one reading is fine.",
     ),
     "lindsea": PairSet(
         "LINDSEA (BHASA), syntax", "Leong et al. (2023), arXiv:2309.06085", "CC-BY-4.0",
         "github:aisingapore/BHASA@beb96cdec8f4efbe680b2e7ca66d3f42c0f7493e", "lindsea/{config}/syntax/*.jsonl",
         n_pairs=850, configs={"id": "ind", "ta": "tam"}, good="correct", bad="wrong",
         paradigm="{language}/{category}/{subcategory}", phenomenon="{linguistic_phenomenon}",
-        note="The authors ask a chat model which sentence is acceptable; sums are this project's choice. The sentences "
-        "have no full stops. One Tamil pair is two identical sentences. A paradigm has 1 to 10 pairs.",
+        note="The authors ask a chat model which sentence is acceptable; sums are this project's choice. No sentence "
+        "has a full stop; one Tamil pair is two identical sentences; a paradigm has 1 to 10 pairs.",
     ),
     "multiblimp": PairSet(
         "MultiBLiMP 1.0", "Jumelet et al. (2025), arXiv:2504.02768", "CC-BY-4.0", "hub:jumelet/multiblimp",
@@ -263,15 +253,13 @@ SETS = {
         "github:ltgoslo/nocola@79894ce0b221fd87677986afe14c2819305a8149", "datasets/NoCoLa_zero.txt",
         configs={"all": "nob"}, paradigm="{error_type}", phenomenon="{error_type}", field="learner errors",
         linking="mean_token", pll="original", read=read_nocola,
-        note="Its authors score masked models only, leave out identical pairs, and ask for a difference above 1e-8. "
-        "Sentences are by learners: one may hold several errors.",
+        note="Its authors score masked models only, leave out identical pairs, and ask for a difference above 1e-8.",
     ),
     "qfrblimp": PairSet(
         "QFrBLiMP", "Beauchemin et al. (2026), arXiv preprint", "CC-BY-NC-SA-4.0", _QFRBLIMP,
         "datastore/QFrBLiMP/human_llm_annotations.tsv", n_pairs=1_761, configs={"all": "fra"}, paradigm="type {type}",
         phenomenon="type {type}", linking="mean_token",
-        note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence, which is not a "
-        "pseudo-log-likelihood. 18 pairs are two identical sentences.",
+        note=f"{_UNSCORED} They score masked models by the loss over the unmasked sentence. 18 pairs are identical.",
     ),
     "rublimp": PairSet(
         "RuBLiMP", "Taktasheva et al. (2024), EMNLP",
@@ -287,9 +275,8 @@ SETS = {
         "github:Yixiao-Song/SLING_Data_Code@5a7f791fbb9db6d2fee66e128fe89c80ac1f993b", "SLING_Data/**/*.jsonl",
         n_pairs=40_560, configs={"all": "zho"}, paradigm="{path}", phenomenon="{top}", field="{field}",
         linking="mean_token", pll="original",
-        note=f"{_UNSCORED} They count ties as right; here they are wrong. 24 pairs are two identical sentences. There "
-        "are 40 paradigms of 1,000 pairs and 14 reflexive ones of 40, named by their files, since the column paradigm "
-        "is 'Plural' in 12.",
+        note=f"{_UNSCORED} They count ties as right; here they are wrong. 24 pairs are two identical sentences. "
+        "Paradigms, 40 of 1,000 pairs and 14 of 40, are named by their files.",
     ),
     "syntaxgym-ml": PairSet(
         "Controlled evaluation in Basque, Hindi and Swahili", "Kryvosheieva & Levy (2024), arXiv:2411.07474",
@@ -298,8 +285,7 @@ SETS = {
         "suites/{config}-*.json", n_pairs=22_000, configs={"basque": "eus", "hindi": "hin", "swahili": "swh"},
         good="{prefix} {good}", bad="{prefix} {bad}", phenomenon="{config}", field="morphology",
         linking="mean_continuation", pll="within_word_l2r", read=read_nested,
-        note="Its authors use no start token; a prefix is always before the scored words. Pairs of a prefix and two "
-        "continuations that differ in their first word. A Hindi sentence ends in a danda.",
+        note="Its authors use no start token; a prefix is always before the scored words.",
     ),
     "turblimp": PairSet(
         "TurBLiMP", "Başar et al. (2025), EMNLP", "CC-BY-4.0",
@@ -324,15 +310,14 @@ SETS = {
         "ZhoBLiMP", "Liu et al. (2024), arXiv:2411.06096", "none stated",
         "github:sjtu-compling/ZhoBLiMP@e8402762a563c13def19080a31e2cbb8d89e4ef3", "data/ZhoBLiMP.tar.gz",
         n_pairs=35_400, configs={"all": "zho"}, paradigm="zho/{UID}", phenomenon="{phenomenon}", linking="slln",
-        note="Its authors cut sentences to 64 tokens, and do not count a token whose log-probability is exactly 0. A "
-        "third of the pairs differ in length, so that sums favour the shorter sentence.",
+        note="Its authors cut sentences to 64 tokens, and do not count tokens of log-probability 0. In a third of the "
+        "pairs sentences differ in length, so that sums favour the shorter one.",
     ),
     "zorro": PairSet(
         "Zorro", "Huebner et al. (2021), BabyBERTa, CoNLL", "MIT", "github:phueb/Zorro", "sentences/babyberta/*.txt",
         n_pairs=46_000, read=partial(bare, good=1),
-        note="23 files of lines, the unacceptable sentence of each pair first. No version is pinned: name a copy of "
-        "the repository as source. Not verified against it: the folder sentences/babyberta, 2,000 pairs a file, how "
-        "its authors compare sentences and treat ties.",
+        note="No version is pinned: name a copy of the repository as source. Not verified against it: the folder, "
+        "2,000 pairs a file, how its authors compare sentences and treat ties.",
     ),
 }  # fmt: skip
 """Name -> set."""
@@ -393,38 +378,26 @@ def _in_columns(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> 
     frame = frame.assign(
         config=config, language=language, path=path.as_posix(), top=path.parts[0], file=path.name
     )
-    texts = frame.fillna("none").astype(str)
-
-    def filled(text: str) -> list[str]:
-        parts = re.split(r"\{(.+?)\}", text)  # columns are at odd places
-        columns = [texts[part].str.strip() if n % 2 else [part] * len(texts) for n, part in enumerate(parts)]
-        return ["".join(row).strip() for row in zip(*columns, strict=True)]
-
-    wanted = {"sentence_good": pairs.good, "sentence_bad": pairs.bad, "UID": pairs.paradigm}
-    wanted |= {"linguistics_term": pairs.phenomenon, "field": pairs.field, "cluster": pairs.cluster}
-    found: dict[str, Any] = {column: filled(text) for column, text in wanted.items() if text}
-    found |= {
-        of: frame[wanted[of]].tolist() for of in ("sentence_good", "sentence_bad") if "{" not in wanted[of]
+    rows = frame.fillna("none").astype(str).map(str.strip).to_dict("records")
+    wanted = {"UID": pairs.paradigm, "linguistics_term": pairs.phenomenon, "field": pairs.field}
+    wanted |= {"cluster": pairs.cluster} if pairs.cluster else {}
+    found: dict[str, Any] = {
+        column: [text.format_map(row) for row in rows] for column, text in wanted.items()
     }
+    for column, text in (("sentence_good", pairs.good), ("sentence_bad", pairs.bad)):
+        found[column] = [text.format_map(row) for row in rows] if "{" in text else frame[text].tolist()
     return pd.DataFrame(found | {"language": language})
 
 
 def _members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
     """Yield the content of a file, or of each table in an archive."""
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            yield from ((of, archive.read(of)) for of in filter(_is_table, sorted(archive.namelist())))
-    elif path.suffix == ".gz":
-        with tarfile.open(path) as packed:
-            names = filter(_is_table, sorted(packed.getnames()))
-            yield from ((of, packed.extractfile(of).read()) for of in names)  # type: ignore[union-attr]
-    else:
+    if path.suffix not in (".zip", ".gz"):
         yield name, path.read_bytes()
+        return
+    from datasets import DownloadManager  # takes a second
 
-
-def _is_table(name: str) -> bool:
-    # Archives made on a Mac have resource files.
-    return name.endswith((".csv", ".jsonl")) and "__MACOSX" not in name and Path(name).name[0] != "."
+    members = sorted((of, file.read()) for of, file in DownloadManager().iter_archive(path))
+    yield from (member for member in members if member[0].endswith((".csv", ".jsonl")))
 
 
 def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
@@ -49,21 +48,18 @@ def with_prefixes(pairs: pd.DataFrame, method: str, title: str) -> pd.DataFrame:
         for side, (prefix, word) in zip(("good", "bad"), QUERIES[method], strict=True):
             openings = (parts[prefix] + " " + parts[word]).tolist()  # some of the release begin with a space
             texts = zip(pairs[side].tolist(), openings, strict=True)
-            wrong = np.array([pd.notna(opening) and not text.startswith(opening) for text, opening in texts])
-            expected = f"the beginning of the sentence, with {word} after it"
-            refuse(wrong, pairs, title, prefix, expected)
-        parts = parts.astype(object).where(parts.notna(), None)
+            wrong = [bool(pd.notna(opening)) and not text.startswith(opening) for text, opening in texts]
+            refuse(wrong, pairs, title, prefix, f"the beginning of the sentence, with {word} after it")
     else:
         rows = pairs[["paradigm", "pair_id", "good", "bad"]].itertuples(index=False)
         words = [_released_words(method, *row) if use else {} for row, use in zip(rows, asked, strict=True)]
         parts = pd.DataFrame(words, pairs.index, columns, dtype=object)
-        parts = parts.where(parts.notna(), None)
         expected = f"false; only pairs of BLiMP have {method} without the columns {', '.join(columns)}"
-        refuse(
-            asked & parts[columns[0]].isna().all(), pairs, title, mark, expected
-        )  # single ones are excluded
+        unknown = asked & parts[columns[0]].isna().all()  # single ones are excluded
+        refuse(unknown, pairs, title, mark, expected)
     bare = pairs.drop(columns=[*columns, mark], errors="ignore")
-    return pd.concat([bare, parts.where(asked, None), asked.rename(mark)], axis=1)
+    parts = parts.astype(object).where(parts.notna(), None).where(asked, None)
+    return pd.concat([bare, parts, asked.rename(mark)], axis=1)
 
 
 def _released_words(method: str, paradigm: str, pair_id: int, good: str, bad: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ..engine.progress import Progress
 from ..io.files import file_digest
 from ..io.tables import read_table, require_columns
 from ..models.scorer import Logprobs, Scorer
-from .data import check, refuse
+from .data import check, numbers
 
 SENTENCES = ("sentence_good", "sentence_bad")
 NOISE = 1e-4
@@ -57,9 +57,7 @@ class PublishedScorer(Scorer):
 
     def _values(self, frame: pd.DataFrame, column: str) -> Logprobs:
         require_columns(frame, [column], self._file)
-        values = pd.to_numeric(frame[column], errors="coerce").to_numpy(float)
-        refuse(~np.isfinite(values), frame, self._file, column, "a finite number")
-        return values
+        return numbers(frame, column, self._file).to_numpy()
 
     def _add(self, sentences: "pd.Series[str]", logprobs: Logprobs) -> None:
         for sentence, logprob in zip(sentences, logprobs.tolist(), strict=True):

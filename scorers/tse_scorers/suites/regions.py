@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import read_text
-from ..io.tables import READERS, require_columns
+from ..io.tables import require_columns, tables_in
 from ..models.scorer import ScoredTokens, Scorer, ask_tokens
 from ..models.text import part_of_token
 from ..statistics import Estimate, Units
 from .base import ROW, WEIGHT, Measure, Row, Suite, Tables, Text, weights_of
-from .data import check, is_hub_id, read, refuse
+from .data import check, is_hub_id, numbers, read, refuse
 from .formulas import WHOLE, Formula, Reference
 
 NAMES = {"item_number": "item", "condition_name": "condition", "region_name": "region", "content": "text"}
@@ -98,15 +98,13 @@ class Regions(Suite):
                 "The suite regions has no data of its own. Name a suite of SyntaxGym (JSON), a table with the columns "
                 "item, condition, region and text, or a folder of such files with data (--data)."
             )
-        sources = [self.data]
-        if isinstance(self.data, str | Path) and (folder := Path(self.data)).is_dir():
-            sources = sorted(path for path in folder.iterdir() if path.suffix in READERS)
-        parts = [self._part(source) for source in sources]
+        is_path = isinstance(self.data, str | Path) and not is_hub_id(self.data)
+        parts = [self._part(source) for source in (tables_in(Path(self.data)) if is_path else [self.data])]
         names = [part.name for part in parts]
-        if len(set(names)) < max(len(names), 1) or (self.criteria and len(names) > 1):
-            expected = "one, since criteria are for one" if self.criteria else "some, each name once"
+        if len(set(names)) < len(names) or (self.criteria and len(names) > 1):
+            expected = "one, since criteria are for one" if self.criteria else "each name once"
             raise ValueError(
-                f"{self.data} has the suites {', '.join(names) or 'none'}; expected {expected}. Name a file."
+                f"{self.data} has the suites {', '.join(names)}; expected {expected}. Name a file."
             )
         for number, text in enumerate(self.criteria or (), len(parts[0].formulas) + 1):
             name, colon, formula = text.partition(":")
@@ -117,12 +115,10 @@ class Regions(Suite):
         return parts
 
     def _part(self, source: Any) -> Part:
-        is_path = isinstance(source, str | Path) and not is_hub_id(source)
-        if is_path and Path(source).suffix == ".json":
-            return read_syntaxgym(Path(source))
-        name = Path(source).stem if is_path else self.config
-        regions = as_regions(read(source, ("text", "content")), name, str(source) if is_path else name)
-        return Part(name, regions, {})
+        if isinstance(source, Path) and source.suffix == ".json":
+            return read_syntaxgym(source)
+        name, title = (source.stem, str(source)) if isinstance(source, Path) else (self.config, self.config)
+        return Part(name, as_regions(read(source, ("text", "content")), name, title), {})
 
     def load(self) -> pd.DataFrame:
         """Read the regions; every item must have those that its criteria name."""
@@ -157,8 +153,8 @@ class Regions(Suite):
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress | None = None) -> Tables:
         """Return the surprisal of each region, and whether each item fulfils each criterion."""
         regions = score_regions(scorer, items, progress)
-        about, tables = each_item(regions), {REGIONS: regions}
-        parts = [about.iloc[:0].assign(criterion="", correct=np.nan, ties=False)]
+        about = each_item(regions)
+        criteria = [about.iloc[:0].assign(criterion="", correct=np.nan, ties=False)]
         for suite, _, formulas in self.parts:
             of_suite, of_items = (of[of["suite"] == suite] for of in (regions, about))
             for name, formula in formulas.items() if len(of_items) else ():
@@ -171,9 +167,9 @@ class Regions(Suite):
                 }
                 holds, ties = formula.evaluate(bits)
                 correct = np.where(np.isnan([*bits.values()]).any(axis=0), np.nan, holds)
-                parts.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
+                criteria.append(of_items.assign(criterion=f"{suite}/{name}", correct=correct, ties=ties))
         has_criteria = any(part.formulas for part in self.parts)
-        return tables | ({CRITERIA: pd.concat(parts[1:] or parts)} if has_criteria else {})
+        return {REGIONS: regions} | ({CRITERIA: pd.concat(criteria[1:] or criteria)} if has_criteria else {})
 
     @classmethod
     def items_of(cls, tables: Tables, table: str) -> pd.DataFrame:
@@ -194,9 +190,7 @@ class Regions(Suite):
         return Units(names, "items", None, items["suite"].to_numpy(), "strata", weights)
 
     @classmethod
-    def estimate(
-        cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate | None = None
-    ) -> Estimate:
+    def estimate(cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate) -> Estimate:
         """Return a mean; none where an item has probability 0, since its surprisal is infinite and not missing."""
         estimate = super().estimate(items, measure, units, found)
         if np.isinf(items[measure.column].to_numpy(float)).any():
@@ -249,13 +243,12 @@ def as_regions(frame: pd.DataFrame, suite: str, title: str) -> pd.DataFrame:
     frame = frame.assign(**{of: frame[of].map(str).astype(object) for of in ("item", "condition", "text")})
     sentence = frame.groupby(SENTENCE, sort=False).ngroup()
     if "region_number" in frame:
-        number = pd.to_numeric(frame["region_number"], errors="coerce").astype(float)
-        refuse(number % 1 != 0, frame, title, "region_number", "a whole number")
+        number = numbers(frame, "region_number", title, whole=True)
     else:
         expected = "the regions of a sentence one after the other, or a column region_number"
         refuse(sentence.diff() < 0, frame, title, "item", expected)
         number = sentence.groupby(sentence).cumcount() + 1
-    frame["region_number"] = number.astype("int64")
+    frame["region_number"] = number
     repeated = frame.duplicated([*SENTENCE, "region_number"])
     refuse(repeated, frame, title, "region_number", "each number once in an item and condition")
     region = frame["region"] if "region" in frame else frame["region_number"]
