@@ -115,8 +115,16 @@ class Record:
             ValueError: a file cannot be written.
         """
         if tables is not None:
-            for path in [self.folder / RECORD_FILE, *self.folder.glob("*.parquet")]:
-                path.unlink(missing_ok=True)  # from here on, the folder is not complete
+            earlier, is_known = read_record(self.folder), self.signature.get("revision") is not None
+            if not (
+                is_known and earlier and earlier.signature == self.signature
+            ):  # else another process's, the same
+                (self.folder / RECORD_FILE).unlink(
+                    missing_ok=True
+                )  # from here on, the folder is not complete
+            for path in self.folder.glob("*.parquet"):
+                if path.stem not in tables:
+                    path.unlink(missing_ok=True)
             write_tables(tables, self.folder)
         names = ("signature", "facts", "request", "environment", "created")
         content = {name: getattr(self, name) for name in names} | {"rows": [plain(row) for row in self.rows]}

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from .. import __version__
-from ..engine.progress import Progress
+from ..engine.progress import Progress, within
 from ..io.files import check_folder
 from ..io.store import (
     Record,
@@ -158,12 +158,11 @@ def score_model(
     chunks = folder / f"chunks-{digest}"
     if not is_known:
         shutil.rmtree(chunks, ignore_errors=True)
-    tables, failed = None, None
     try:
         with announce(f"{scorer.name}: {suite.title_of(suite.config)}") as progress:
-            tables = score_chunks(suite, scorer, chunks, part, progress)
+            tables, failed = score_chunks(suite, scorer, chunks, part, progress), None
     except (LookupError, OSError, ValueError) as error:
-        failed = error
+        tables, failed = None, error
     # Another process may have found all marks as well: it writes the whole, then removes the chunks that are read here.
     if is_known and (whole := read_record(folder)) and whole.signature == signature:
         shutil.rmtree(chunks, ignore_errors=True)
@@ -191,18 +190,15 @@ def score_chunks(
 ) -> dict[str, pd.DataFrame] | None:
     """Score the chunks of this part that have no mark yet; return the whole where all have one."""
     chunks = suite.chunks()
-    parts, n_before, n_rows = [], 0, sum(map(len, chunks))
-    for number, items in enumerate(chunks):
-        parts.append(folder / f"{number:05}")
-        if number % part.of == part.number - 1 and not (parts[-1] / DONE).exists():
-
-            def tell(done: int, total: int, before: int = n_before, n: int = len(items)) -> None:
-                progress(before + n * done // max(total, 1), n_rows)
-
-            write_tables(suite.ask(scorer, items.reset_index(drop=True), tell), parts[-1])
-            (parts[-1] / DONE).touch()
-        n_before += len(items)
-        progress(n_before, n_rows)
+    parts = [folder / f"{number:05}" for number in range(len(chunks))]
+    n_before, n_rows = 0, sum(map(len, chunks))
+    for number, (items, chunk) in enumerate(zip(chunks, parts, strict=True)):
+        n_after = n_before + len(items)
+        if number % part.of == part.number - 1 and not (chunk / DONE).exists():
+            of_chunk = within(progress, n_before, n_after, n_rows)
+            write_tables(suite.ask(scorer, items.reset_index(drop=True), of_chunk), chunk)
+            (chunk / DONE).touch()
+        progress(n_before := n_after, n_rows)
     if not all((chunk / DONE).exists() for chunk in parts):
         return None
     return suite.joined([read_tables(chunk) for chunk in parts])
