@@ -83,7 +83,8 @@ def notices(systems: Mapping[str, Record]) -> list[str]:
         said.append(
             f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
         )
-    first, unlike = next(iter(systems), ""), {}
+    first = next(iter(systems), "")
+    unlike: dict[tuple[str, ...], list[str]] = {}
     for system, record in systems.items():
         if reasons := tuple(of for of in different(record, systems[first]) if of != PART):  # said above
             unlike.setdefault(reasons, []).append(system)

@@ -49,11 +49,11 @@ def diagnose(scorer: Scorer) -> list[Diagnosis]:
         warnings.simplefilter("ignore", TextWarning)  # English words may be unknown
         for name, check in CHECKS.items():
             try:
-                verdict, found = ("not applicable", stopped) if stopped else check(scorer)
+                outcome: Found = ("not applicable", stopped) if stopped else check(scorer)
             except ValueError as error:  # the model refuses to be asked, and says why
-                verdict, found = "failed", str(error)
-            findings.append(Diagnosis(name, verdict, found))
-            if verdict == "failed" and check in (mode, mask, finite):
+                outcome = "failed", str(error)
+            findings.append(Diagnosis(name, *outcome))
+            if outcome[0] == "failed" and check in (mode, mask, finite):
                 stopped = f"not checked, because {name!r} failed"
     return findings
 

@@ -121,7 +121,7 @@ def make_jobs(
     jobs = []
     for model in models:
         if isinstance(model, Scorer):
-            jobs.append(Job(model.name, lambda scorer=model: scorer, in_memory=True))
+            jobs.append(Job(model.name, partial(_itself, model), in_memory=True))
         elif not isinstance(model, str | Path):  # loading it says what is missing
             jobs.append(Job(type(model).__name__, partial(load, model, options), options, in_memory=True))
         elif revisions is None:
@@ -135,3 +135,7 @@ def make_jobs(
             for suite in suites:
                 suite.check_scorer(job.scorer)
     return jobs
+
+
+def _itself(scorer: Scorer) -> Scorer:
+    return scorer
