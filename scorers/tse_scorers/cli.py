@@ -331,7 +331,7 @@ def compare(
 
     Args:
         folders: output folders of `tse run`
-        reference: the model that the others are compared with [the first one]
+        reference: the model that the others are compared with, by its name in the tables [the first that was run]
         measure: such as ew, accuracy, ew@top-0.9; repeatable [the headline measures]
         by: a column of your data, or several with commas: differences between its values, and models x values
         common_lemmas: EW over the lemmas that all models score, not only the two of a row
@@ -343,13 +343,14 @@ def compare(
         from .report.differences import printed
         from .results import Results
         from .runs.comparable import all_notices
-        from .runs.compare import as_json
+        from .runs.compare import as_json, directions
         from .runs.compare import compare as compare_results
 
         if json_file is not None:
             check_file(json_file, (".json",))
         columns, results = [name.strip() for name in by.split(",") if name.strip()], Results.load(*folders)
         compared = compare_results(results, reference, measure or (), columns, common_lemmas, allow_different)
+    terminal.say(*directions(compared.rows))
     for block in printed(compared):
         terminal.say(block) if isinstance(block, str) else terminal.show(block)
     terminal.say(*all_notices(results))

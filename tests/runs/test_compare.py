@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -98,6 +99,16 @@ def test_items_that_only_one_model_was_asked_are_left_out(three, tmp_path):
     assert rows.loc["late", ["n_items", "different"]].tolist() == [9, "data"]
     assert rows.loc["late", "score"] == other.frame["score"][0] == pytest.approx(1 / 3)
     assert rows.loc["abc", ["n_items", "different"]].tolist() == [12, ""]
+
+
+def test_items_that_only_one_model_has_a_score_for_are_counted_in_each_group(tmp_path):
+    record = letters_run(tmp_path, {"all": "abcdef", "abc": "abc"}).records[1]
+    items = record.read()["items"]
+    record.write({"items": items.assign(known=items["known"].mask(items["letter"].isin(["a", "b"])))})
+    rows = compare([tmp_path]).rows.set_index(["level", "value"])
+    assert rows.loc[("all", ""), ["n_items", "n_excluded"]].tolist() == [8, 4]
+    assert rows.loc["kind", "n_excluded"].to_dict() == {"vowel": 2, "consonant": 2}
+    assert rows.loc["place", "n_excluded"].to_dict() == {"early": 2, "late": 2}
 
 
 def test_models_without_shared_items_are_named_with_the_reason(three, tmp_path):
@@ -289,6 +300,17 @@ def test_there_is_one_notice_for_each_cause(tmp_path, monkeypatch):
     ]
 
 
+def test_only_different_revisions_are_said_to_hold_the_same_weights(tmp_path):
+    for folder in ("one", "again"):
+        letters_run(tmp_path / folder, {"abc": "abc"})
+    results = Results.load(tmp_path / "one", tmp_path / "again")
+    assert len(results.systems) == 2 and all_notices(results) == []
+    other = results.records[1]
+    replace(other, signature={**other.signature, "revision": "2"}).write()
+    (said,) = all_notices(Results.load(tmp_path / "one", tmp_path / "again"))
+    assert said.startswith("abc@abc, abc@2 have the same score on every item")
+
+
 # ---- the command ----------------------------------------------------------------------------------------------
 
 
@@ -304,6 +326,8 @@ def test_the_command_prints_sentences_and_writes_json(three, tmp_path):
     done = tse(three.folders[0], "--by", "kind,place", "--measure", "known", "--json", file)
     assert done.returncode == 0, done.stderr
     for text in (
+        "Reference: all (choose another with --reference). Tables of items shared with it compare models: difference",
+        "Tables by kind x place compare conditions within each model: difference = first condition − second",
         "known by kind x place: interactions", "known: 95 % intervals over 2 to 12 items.",
         "known, models: 2 of 2 differ (p below 0.05 after Holm's adjustment of 2 tests).",
     ):  # fmt: skip

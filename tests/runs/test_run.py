@@ -14,7 +14,7 @@ import tse_scorers
 from tse_scorers import German, MinimalPairs, Results, Scorer, run
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs import run as running
-from tse_scorers.runs.jobs import make_jobs
+from tse_scorers.runs.jobs import Job, make_jobs
 from tse_scorers.runs.run import Part, run_models
 
 N = 2_400
@@ -157,6 +157,38 @@ def test_parts_in_any_order_are_the_whole(pairs, undisturbed, tmp_path, order):
     assert len(part_of(pairs, tmp_path, order[1], 2).records) == 1
     assert files(tmp_path) == files(undisturbed)
     assert part_of(pairs, tmp_path, order[0], 2).records  # it was there
+
+
+@pytest.mark.parametrize("n_chunks_read", [0, 1])
+def test_chunks_that_another_process_has_made_the_whole_of_are_not_missed(
+    pairs, undisturbed, tmp_path, monkeypatch, n_chunks_read
+):
+    """Both find all marks; the first one removes the chunks while the second reads them."""
+    read, calls = running.read_tables, []
+    part_of(pairs, tmp_path, 1, 2)
+
+    def late(folder):
+        calls.append(folder)
+        if len(calls) == n_chunks_read + 1:
+            assert len(part_of(pairs, tmp_path, 1, 2).records) == 1
+        return read(folder)
+
+    monkeypatch.setattr(running, "read_tables", late)
+    assert len(part_of(pairs, tmp_path, 2, 2).records) == 1
+    assert files(tmp_path) == files(undisturbed)
+    assert sorted(path.name for path in folder_of(tmp_path).iterdir()) == ["items.parquet", "record.json"]
+
+
+def test_a_model_of_which_nothing_is_known_is_loaded_once_for_all_suites(pairs, tmp_path):
+    loaded = []
+
+    def load():
+        loaded.append(ByLength(revision=None))
+        return loaded[-1]
+
+    suites = [MinimalPairs(data=str(pairs), limit=5), German(limit=1)]
+    assert len(run_models(suites, [Job("./nowhere", load)], tmp_path).records) == 2
+    assert len(loaded) == 1
 
 
 def test_processes_of_a_launch_share_the_work_of_a_real_model(tmp_path):

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import evaluate
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_CHECKOUT = _PACKAGE.parent.parent
-
 Kind = Literal["datasets", "metrics", "models"]
 DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
 """Shipped models that are run where no model is named."""
@@ -31,24 +29,18 @@ def bundle_folder(kind: Kind | Literal["push_scripts"]) -> Path:
     if kind == "models":
         return _PACKAGE / "bundled_models"
     in_wheel = _PACKAGE / "_bundle" / kind
-    return in_wheel if in_wheel.is_dir() else _CHECKOUT / kind
+    return in_wheel if in_wheel.is_dir() else _PACKAGE.parent.parent / kind
 
 
 def bundle_path(kind: Kind, name: str) -> Path:
-    """Return the folder of one shipped data set, metric or model.
-
-    Raises:
-        ValueError: the name is not shipped; the message lists the shipped names.
-    """
-    folder = bundle_folder(kind)
-    shipped = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    """Return the folder of one shipped data set, metric or model; ValueError names those that there are."""
+    shipped = {path.name: path for path in sorted(bundle_folder(kind).glob("*")) if path.is_dir()}
     if name not in shipped:
         raise ValueError(
             f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. Expected one of: "
-            f"{', '.join(shipped) or 'none'}. For one on the Hub write 'organisation/name' or "
-            "'organisation/name@revision'."
+            f"{', '.join(shipped)}. For one on the Hub write 'organisation/name' or 'organisation/name@revision'."
         )
-    return folder / name
+    return shipped[name]
 
 
 def bundled(dataset: str) -> str:
@@ -62,17 +54,15 @@ def bundled(dataset: str) -> str:
 
 @functools.cache
 def metric_modules(metric: str) -> ModuleType:
-    """Import the modules with a shipped metric's definitions, as attributes of one module.
+    """Import a shipped metric's definitions: `metric_modules("refined_tse").definitions`.
 
-    `metric_modules("refined_tse").definitions` is `metrics/refined_tse/definitions.py`. It does not import the metric's
-    own script, which needs `evaluate` and takes seconds.
+    It does not import the metric's own script, which needs `evaluate` and takes seconds.
     """
     folder = bundle_path("metrics", metric)
     package = ModuleType(f"{__package__}._metrics_{metric}", f"The definitions in {folder}.")
     package.__path__ = [str(folder)]
     sys.modules[package.__name__] = package
-    for name in sorted({path.stem for path in folder.glob("*.py")} - {metric}):
-        setattr(package, name, importlib.import_module(f"{package.__name__}.{name}"))
+    package.definitions = importlib.import_module(f"{package.__name__}.definitions")  # type: ignore[attr-defined]
     return package
 
 
@@ -124,26 +114,20 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
 
 
 def shipped_table(name: str, config: str | None = None, split: str | None = None) -> pa.Table:
-    """Read one split of a shipped data set, see `load_data`.
-
-    Raises:
-        ValueError: the data set, configuration or split does not exist; the message lists those that do.
-    """
-    folder = bundle_path("datasets", name)
-    configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
-    if not configs:
+    """Read one split of a shipped data set, see `load_data`."""
+    files = sorted(bundle_path("datasets", name).glob("*/*.parquet"))
+    if not files:
         raise ValueError(
             f"The data set {name!r} is not bundled for licensing reasons. `tse fetch` downloads and builds it; "
-            "in a checkout of the source code, so does "
-            f"`python push_scripts/build.py {name} --source DIR`."
+            f"in a checkout of the source code, so does `python push_scripts/build.py {name} --source DIR`."
         )
-    config = _only("configuration", configs, name, config)
-    splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))
-    split = _only("split", splits, f"{name}/{config}", split)
-    return pq.read_table(folder / config / f"{split}.parquet")
+    config = _only("configuration", [file.parent.name for file in files], name, config)
+    there = {file.stem: file for file in files if file.parent.name == config}
+    return pq.read_table(there[_only("split", list(there), f"{name}/{config}", split)])
 
 
-def _only(kind: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
+def _only(kind: str, choices: list[str], owner: str, chosen: str | None) -> str:
+    choices = list(dict.fromkeys(choices))
     if chosen is None and len(choices) == 1:
         return choices[0]
     if chosen in choices:
@@ -176,22 +160,16 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
     Raises:
         ValueError: the Hub (offline: the cache) does not have it; the message says what to do.
     """
-    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub import snapshot_download
 
-    identifier, revision = split_revision(name)
-    reason = None if constants.HF_HUB_OFFLINE else unreachable()
+    (identifier, revision), reason = split_revision(name), unreachable()
     try:
-        return Path(
-            snapshot_download(
-                identifier,
-                repo_type=kind,
-                revision=revision,
-                allow_patterns=files,
-                local_files_only=reason is not None,
-            )
+        folder = snapshot_download(
+            identifier, repo_type=kind, revision=revision, allow_patterns=files, local_files_only=bool(reason)
         )
     except (OSError, ValueError) as error:  # HfHubHTTPError, names that none can have, errors of the cache
         raise _not_from_hub(name, f"{reason}, and it is not in the cache" if reason else error) from error
+    return Path(folder)
 
 
 def _not_from_hub(name: str, error: object) -> ValueError:
@@ -202,19 +180,18 @@ def _not_from_hub(name: str, error: object) -> ValueError:
     )
 
 
-def unreachable() -> str | None:
-    """Return why the Hub does not answer within 5 seconds, or None if it answers anything.
-
-    The libraries retry for 20 to 300 seconds.
-    """
+def unreachable() -> str:
+    """Return why the Hub does not answer anything within 5 seconds, or ""; the libraries retry for up to 300."""
     from huggingface_hub import constants, get_session
 
     try:
         session: Any = get_session()
         session.head(constants.ENDPOINT, timeout=5)
-    except Exception as error:  # the HTTP libraries of huggingface_hub and their errors change
+    except (
+        Exception
+    ) as error:  # the HTTP libraries of huggingface_hub and their errors change; offline mode is one
         return f"the Hub does not answer ({' '.join(str(error).split()) or type(error).__name__})"
-    return None
+    return ""
 
 
 def require_reachable() -> None:

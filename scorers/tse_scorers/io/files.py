@@ -44,6 +44,13 @@ def read_text(path: Path) -> str:
     return text
 
 
+def blocks(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file in parts, for files larger than memory."""
+    with path.open("rb") as file:
+        while block := file.read(2**22):
+            yield block
+
+
 def file_digest(path: Path) -> str:
     """Return `sha256:` and the first 16 digits of the hash of a file."""
     hasher = hashlib.sha256()
@@ -52,23 +59,13 @@ def file_digest(path: Path) -> str:
     return f"sha256:{hasher.hexdigest()[:16]}"
 
 
-def blocks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file in parts, for files larger than memory."""
-    with path.open("rb") as file:
-        while block := file.read(2**22):
-            yield block
-
-
 def check_folder(folder: Path) -> None:
     """Raise ValueError if a folder cannot be created or written; leaves no files behind."""
     try:
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        with tempfile.TemporaryFile(dir=existing):
-            pass
+        tempfile.TemporaryFile(dir=existing).close()
     except OSError as error:
-        raise ValueError(
-            f"The output folder {folder} cannot be written: {error.strerror or error}. Choose another with --out."
-        ) from error
+        raise _not_written(folder, error) from error
 
 
 def check_file(path: Path, endings: Collection[str], inputs: Collection[Path] = ()) -> None:
@@ -89,9 +86,6 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
     The bytes go to a draft in the same folder, which is synced to disk before it is renamed. Parent folders are
     created. A link is replaced, not followed.
 
-    >>> with write_atomically(Path("scores.txt")) as file:  # doctest: +SKIP
-    ...     file.write(b"1")
-
     Raises:
         ValueError: the file cannot be written (disk full, no permission); nothing is left behind.
     """
@@ -104,13 +98,17 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         os.replace(draft, path)
     except OSError as error:
-        raise ValueError(
-            f"{path} could not be written: {error.strerror or error}. Free space, check the permissions of the folder, "
-            "or choose another place with --out."
-        ) from error
+        raise _not_written(path, error) from error
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+def _not_written(path: Path, error: OSError) -> ValueError:
+    return ValueError(
+        f"{path} cannot be written: {error.strerror or error}. Free space, check the permissions of the folder, or "
+        "choose another place with --out."
+    )
 
 
 def write_text(path: Path, text: str) -> None:
@@ -125,7 +123,7 @@ def printable(text: str) -> str:
     >>> printable("plain 💥"), printable("red\x1b[31m"), printable("gpt\u202e2")
     ('plain 💥', 'red�[31m', 'gpt�2')
     """
-    return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def one_line(text: object) -> str:

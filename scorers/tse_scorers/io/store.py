@@ -38,10 +38,8 @@ def environment() -> dict[str, str]:
     """Return the versions and the machine that a result is made with."""
     import torch
 
-    has_gpu, packages = (
-        torch.cuda.is_available(),
-        ("torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy"),
-    )
+    has_gpu = torch.cuda.is_available()
+    packages = ("torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
     return {
         "python": platform.python_version(),
         "platform": platform.system(),
@@ -108,7 +106,7 @@ class Record:
 
     def read(self) -> dict[str, pd.DataFrame]:
         """Read all tables."""
-        return {name: table.read() for name, table in self.tables.items()}
+        return read_tables(self.folder)
 
     def write(self, tables: Mapping[str, pd.DataFrame] | None = None) -> "Record":
         """Write tables in the place of earlier ones (None: leave them), then the record; return it.
@@ -117,13 +115,17 @@ class Record:
             ValueError: a file cannot be written.
         """
         if tables is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / RECORD_FILE).unlink(missing_ok=True)  # from here on, the folder is not complete
+            earlier, is_known = read_record(self.folder), self.signature.get("revision") is not None
+            if not (
+                is_known and earlier and earlier.signature == self.signature
+            ):  # else another process's, the same
+                (self.folder / RECORD_FILE).unlink(
+                    missing_ok=True
+                )  # from here on, the folder is not complete
             for path in self.folder.glob("*.parquet"):
                 if path.stem not in tables:
                     path.unlink(missing_ok=True)
-            for name, table in tables.items():
-                write_parquet(table, self.folder / f"{name}.parquet")
+            write_tables(tables, self.folder)
         names = ("signature", "facts", "request", "environment", "created")
         content = {name: getattr(self, name) for name in names} | {"rows": [plain(row) for row in self.rows]}
         write_text(self.folder / RECORD_FILE, json.dumps(content, indent=1, default=str) + "\n")
@@ -151,27 +153,18 @@ def read_records(out: Path) -> list[Record]:
     """Return the records of an output folder, the oldest first, the revisions of a series in order of their training.
 
     Raises:
-        ValueError: a record cannot be read, or `out` is a file.
+        ValueError: a record cannot be read.
     """
-    if out.is_file():
-        raise ValueError(
-            f"{out} is a file; expected an output folder of `tse run`. Name the folder, {out.parent}."
-        )
     found = (read_record(path.parent) for path in out.glob(f"{RUNS}/*/{RECORD_FILE}"))
     records = sorted(filter(None, found), key=lambda record: (record.created, record.folder.name))
-    first: dict[Any, int] = {}
-    for record in records:
-        first.setdefault(_of_model(record), record.created)
-
-    def place(record: Record) -> tuple[int, tuple[float, str]]:
-        revision = str(record.signature["revision"]) if record.request.get("series") else ""
-        return first[_of_model(record)], position(revision)
-
-    return sorted(records, key=place)
-
-
-def _of_model(record: Record) -> tuple[Any, ...]:
-    return tuple(value for name, value in record.identity.items() if name != "revision")
+    series: dict[Any, list[Record]] = {}  # in order of their first record
+    for number, record in enumerate(records):
+        about = {**record.identity, "revision": None if record.request.get("series") else number}
+        series.setdefault(tuple(about.values()), []).append(record)
+    of_training = (
+        sorted(of, key=lambda one: position(str(one.signature["revision"]))) for of in series.values()
+    )
+    return [record for of in of_training for record in of]
 
 
 def record_folder(out: Path, model: str, suite: str, config: str | None) -> Path:
@@ -187,16 +180,22 @@ def write_results(out: Path) -> list[Record]:
     return records
 
 
-def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table of scores completely or not at all; floats are split by bytes, which makes them a third smaller."""
-    columns = {str(name): _array(column) for name, column in frame.items()}
-    table = pa.table(columns)
-    floats = [name for name, column in columns.items() if pa.types.is_floating(column.type)]
-    with write_atomically(path) as file:
-        pq.write_table(
-            table, file, compression="zstd", compression_level=9, use_byte_stream_split=floats,
-            use_dictionary=[name for name in columns if name not in floats],
-        )  # fmt: skip
+def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
+    """Read all tables of a folder."""
+    return {path.stem: StoredTable(path).read() for path in sorted(folder.glob("*.parquet"))}
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Write tables of scores, each completely or not at all; floats are split by bytes, which makes them smaller."""
+    for name, frame in tables.items():
+        columns = {str(name): _array(column) for name, column in frame.items()}
+        floats = [name for name, column in columns.items() if pa.types.is_floating(column.type)]
+        others = [name for name in columns if name not in floats]
+        with write_atomically(folder / f"{name}.parquet") as file:
+            pq.write_table(
+                pa.table(columns), file, compression="zstd", compression_level=9, use_byte_stream_split=floats,
+                use_dictionary=others,
+            )  # fmt: skip
 
 
 def _array(column: "pd.Series[Any]") -> pa.Array:

@@ -14,6 +14,8 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
     dict_values(['EleutherAI/pythia-70m', 'mine', 'gpt2'])
     >>> short_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"]).values()
     dict_values(['a/gpt2', 'b/gpt2', 'gpt2'])
+    >>> short_names(["./m", "./m/"]).values()
+    dict_values(['./m', './m/'])
     """
     parts = {path: re.split(r"[/\\]", path.rstrip("/\\")) for path in paths}
     shown = {path: 1 if re.match(r"[./~\\]|[A-Za-z]:\\", path) else 2 for path in parts}
@@ -21,8 +23,8 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
         names = {path: "/".join(of[-shown[path] :]) for path, of in parts.items()}
         n_of_name = Counter(names.values())
         longer = [path for path, of in parts.items() if n_of_name[names[path]] > 1 and shown[path] < len(of)]
-        if not longer:
-            return names
+        if not longer:  # two spellings of one path have the same parts
+            return {path: name if n_of_name[name] == 1 else path for path, name in names.items()}
         shown |= {path: shown[path] + 1 for path in longer}
 
 

@@ -45,8 +45,8 @@ def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.Da
 
 def _read_json(path: Path, _: Collection[str]) -> pd.DataFrame:
     text = read_text(path)  # pandas' own reader takes texts of digits for times
-    is_lines = path.suffix == ".jsonl"
-    rows = [json.loads(line) for line in text.split("\n") if line.strip()] if is_lines else json.loads(text)
+    lines = text.split("\n") if path.suffix == ".jsonl" else []
+    rows = [json.loads(line) for line in lines if line.strip()] if lines else json.loads(text)
     if not (isinstance(rows, list) and all(isinstance(row, dict) for row in rows)):
         raise ValueError('expected a list of objects, or one in each line, such as {"sentence": "It rains."}')
     return pd.DataFrame(rows)
@@ -169,8 +169,7 @@ def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], title: st
     if replaced := [str(column) for column in frame.columns if column in reserved]:
         raise ValueError(
             f"{title} has the column{'s' if len(replaced) > 1 else ''} {', '.join(replaced)}, which the output would "
-            f"replace; these names are reserved: {', '.join(reserved)}. Rename the column, for instance to "
-            f"{json.dumps('my_' + replaced[0])}."
+            f"replace. Rename {'them' if len(replaced) > 1 else 'it'}, for instance to {'my_' + replaced[0]!r}."
         )
 
 
@@ -187,9 +186,7 @@ def fingerprint(frame: pd.DataFrame) -> str:
 
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
-_FORMULA = re.compile(
-    r"[=@\t]|[+-](?!(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z)", re.IGNORECASE
-)  # and no signed number
+_FORMULA = re.compile(r"[=@\t]|[+-](?!(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z)", re.IGNORECASE)  # no signed number
 
 
 def safe_cell(value: Any) -> Any:

@@ -4,13 +4,11 @@ Scores compare over the same data, lemma list and options of the suite, with the
 precision, device and versions may differ: they are the models', or change scores by noise only.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from ..io.files import file_digest
 from ..io.store import Record
 from ..suites import find_suite
 
@@ -80,50 +78,46 @@ def notices(systems: Mapping[str, Record]) -> list[str]:
             is_released = record.signature["dataset"] in released
             warning = " Not comparable with published numbers." if is_released else ""
             of_part.setdefault((part, warning), []).append(system)
+    said = [f"Part of the data ({part}): {listed(of)}.{warning}" for (part, warning), of in of_part.items()]
+    for names in same_revisions(systems):
+        said.append(
+            f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
+        )
     first = next(iter(systems), "")
     unlike: dict[tuple[str, ...], list[str]] = {}
     for system, record in systems.items():
-        if reasons := [of for of in different(record, systems[first]) if of != PART]:  # said above
-            unlike.setdefault(tuple(reasons), []).append(system)
-    return [
-        *(f"Part of the data ({part}): {listed(of)}.{warning}" for (part, warning), of in of_part.items()),
-        *(
-            f"{listed(names)} have the same score on every item: these revisions may hold the same weights."
-            for names in same_revisions(systems)
-        ),
-        *(run_otherwise(names, of, first) for of, names in unlike.items()),
-    ]
+        if reasons := tuple(of for of in different(record, systems[first]) if of != PART):  # said above
+            unlike.setdefault(reasons, []).append(system)
+    return said + [run_otherwise(names, of, first) for of, names in unlike.items()]
 
 
 def same_revisions(systems: Mapping[str, Record]) -> list[list[str]]:
     """Return the revisions of one model that score every item alike, which branches with the same weights do."""
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[Any, ...], list[str]] = {}
     for system, record in systems.items():
-        scores = [record.signature["model"], *(row.get("score") for row in record.rows)]
-        alike.setdefault(json.dumps(scores), []).append(system)
+        scores = (row.get("score") for row in record.rows)
+        alike.setdefault((record.signature["model"], *scores), []).append(system)
+
+    def content(system: str) -> list[str]:
+        return [file_digest(table.path) for table in systems[system].tables.values()]
+
     found = []
-    for first, *others in alike.values():
-        tables = systems[first].read() if others else {}
-        same = [name for name in others if _equal(systems[name].read(), tables)]
-        found += [[first, *same]] if same else []
+    for names in alike.values():
+        same = [name for name in names if len(names) > 1 and content(name) == content(names[0])]
+        if len({systems[name].signature["revision"] for name in same}) > 1:
+            found.append(same)
     return found
-
-
-def _equal(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFrame]) -> bool:
-    return one.keys() == other.keys() and all(table.equals(other[name]) for name, table in one.items())
 
 
 def all_notices(results: "Results") -> list[str]:
     """Return the notices of all suites and data; one that is not about all of them names those that it is about."""
-    tables = list(dict.fromkeys((r.signature["suite"], r.signature["config"]) for r in results.records))
+    tables = dict.fromkeys((of.signature["suite"], of.signature["config"]) for of in results.records)
     titles: dict[str, list[str]] = {}
     for suite, config in tables:
         for sentence in notices(results.of(suite, config)):
             titles.setdefault(sentence, []).append(find_suite(suite).title_of(config))
-    return [
-        text if len(of) == len(tables) else f"{', '.join(dict.fromkeys(of))}: {text}"
-        for text, of in titles.items()
-    ]
+    named = {text: "" if len(of) == len(tables) else f"{listed(of)}: " for text, of in titles.items()}
+    return [name + text for text, name in named.items()]
 
 
 def usual(values: Sequence[Any]) -> Any:

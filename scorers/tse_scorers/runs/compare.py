@@ -87,19 +87,23 @@ def compare(
     """
     results = results if isinstance(results, Results) else Results.load(*results)
     by, measures = ([of] if isinstance(of, str) else list(dict.fromkeys(of)) for of in (by, measures))
-    chosen = _measures(results, measures)
-    tables = dict.fromkeys((of.signature["suite"], of.signature["config"]) for of in results.records)
-    every = [(results.of(name, config), chosen[find_suite(name)]) for name, config in tables]
-    every = [(systems, of) for systems, of in every if of]
-    references = [
-        next((name for name, of in systems.items() if reference in (None, name, of.signature["model"])), "")
-        for systems, _ in every
-    ]
-    if not any(references):
+    chosen, of_data = _measures(results, measures), []
+    for suite, config in dict.fromkeys(
+        (of.signature["suite"], of.signature["config"]) for of in results.records
+    ):
+        systems = results.of(suite, config)
+        named = (name for name, of in systems.items() if reference in (None, name, of.signature["model"]))
+        if asked := chosen[find_suite(suite)]:
+            of_data.append((next(named, ""), systems, asked))
+    if not any(name for name, *_ in of_data):
         raise ValueError(unknown_name("model", str(reference), dict.fromkeys(results.systems)))
-    of_data = [(name, *of) for name, of in zip(references, every, strict=True)]
     for name, systems, _ in of_data if not allow_different else ():  # before the first item is read
-        refuse_different(systems, name)
+        for system, record in systems.items() if name else ():
+            if unlike := different(record, systems[name]):
+                raise ValueError(
+                    f"{run_otherwise([system], unlike, name)} Run both on the same data with the same options, or "
+                    "compare what they share with --allow-different."
+                )
     notes: list[str] = []
     rows = [row for of in of_data for row in _of_data(*of, by, common_lemmas, notes)]
     lacking = [name for name in measures if name not in {row["measure"] for row in rows}]
@@ -107,9 +111,8 @@ def compare(
         on = f" on {', '.join(lacking)}" if lacking else ""
         more = "" if by else "Add another model, or compare conditions with --by."
         raise ValueError(f"There is nothing to compare{on}. {' '.join(notes[:1])} {more}".rstrip())
-    further = ("kind", "n_without") if by else ("kind",)
-    frame = _with_families(pd.DataFrame(rows)).reindex(columns=[*COLUMNS, *further])
-    return Comparison(frame, list(dict.fromkeys(notes)))
+    columns = [*COLUMNS, "kind", *["n_without"] * bool(by)]
+    return Comparison(_with_families(pd.DataFrame(rows)).reindex(columns=columns), list(dict.fromkeys(notes)))
 
 
 def _measures(results: Results, names: Sequence[str]) -> dict[type[Suite], list[Measure]]:
@@ -125,16 +128,6 @@ def _measures(results: Results, names: Sequence[str]) -> dict[type[Suite], list[
     }
 
 
-def refuse_different(systems: Mapping[str, Record], reference: str) -> None:
-    """Raise ValueError if a system was run on other data than the reference, or with other options."""
-    for system, record in systems.items() if reference else ():
-        if unlike := different(record, systems[reference]):
-            raise ValueError(
-                f"{run_otherwise([system], unlike, reference)} Run both on the same data with the same options, or "
-                "compare what they share with --allow-different."
-            )
-
-
 def _of_data(
     reference: str, systems: Mapping[str, Record], measures: Sequence[Measure], by: Sequence[str],
     common_lemmas: bool, notes: list[str],
@@ -147,9 +140,8 @@ def _of_data(
     suite = find_suite(identity["suite"])
 
     def note(what: str, why: object) -> None:
-        reason = str(why).removesuffix(".")
-        end = "" if reason.endswith("?") else "."
-        notes.append(f"Not compared: {what} on {suite.title_of(identity['config'])}, because {reason}{end}")
+        end = "" if str(why).endswith(("?", ".")) else "."
+        notes.append(f"Not compared: {what} on {suite.title_of(identity['config'])}, because {why}{end}")
 
     if not reference or (len(systems) == 1 and not by):
         missing = "no other model in these folders was" if reference else "the reference was not"
@@ -164,20 +156,21 @@ def _of_data(
             tables = common if common and measure == suite.leading() else of_system
             about = {**identity, "measure": measure.name, "system": system}
             items = suite.items_of(tables[system], measure.table)
-            parts = []
             if by and measure.column in items:
-                rows = conditions(suite, [items], measure, by)
-                parts.append((f"conditions of {system} by {' x '.join(by)}", about, rows))
-            if system != reference:
-                unlike = ", ".join(different(record, systems[reference]))
-                pair = about | {"reference": reference, "different": unlike}
-                rows = _between(suite, pair, tables, measure, by, record.facts["levels"])
-                parts.append((f"{measure.name} of {system} and {reference}", pair, rows))
-            for what, of_part, rows in parts:
                 try:
-                    yield from (of_part | row for row in rows)
+                    yield from (about | row for row in conditions(suite, [items], measure, by))
                 except ValueError as error:
-                    note(what, error)
+                    note(f"conditions of {system} by {' x '.join(by)}", error)
+            if system != reference:
+                about |= {
+                    "reference": reference,
+                    "different": ", ".join(different(record, systems[reference])),
+                }
+                try:
+                    rows = _between(suite, about, tables, measure, by, record.facts["levels"])
+                    yield from (about | row for row in rows)
+                except ValueError as error:
+                    note(f"{measure.name} of {system} and {reference}", error)
 
 
 def _between(
@@ -190,29 +183,17 @@ def _between(
     for name, side in zip(names, sides, strict=True):
         if measure.column not in side or (len(side) and side[measure.column].isna().all()):
             raise ValueError(f"{name} has no scores of it")
-    scored = np.array([side[measure.column].notna() for side in sides])
-    sides = [side[scored.all(axis=0)].reset_index(drop=True) for side in sides]
-    if sides[0].empty:
-        raise ValueError("they share no items; run both on the same data, groups and limit")
-    levels, joined = list(own_levels), " x ".join(by)
+    levels, joined = [*own_levels], " x ".join(by)
     if has_conditions := bool(by) and set(by) <= set(sides[0]):
         sides[0] = sides[0].assign(**{joined: _labels(sides[0], by)})
         levels.append(joined)
     levels = [level for level in dict.fromkeys(levels) if level not in suite.levels]
-    n_excluded = int((scored.any(axis=0) & ~scored.all(axis=0)).sum())
-    for row in differences(suite, sides, measure, levels):
-        yield {**row, **more, "n_excluded": n_excluded if row["level"] == ALL else None}  # counted once
-    with suppress(ValueError):  # said of each model by itself
-        yield from conditions(suite, sides, measure, by) if has_conditions else ()
-
-
-def differences(
-    suite: type[Suite], sides: Sequence[pd.DataFrame], measure: Measure, levels: Sequence[str]
-) -> Iterator[Row]:
-    """Yield the difference of two models (`sides`) on each group of the items that both have a score for.
-
-    `levels` are columns of the first side that are groups, besides those of the suite.
-    """
+    scored = np.array([side[measure.column].notna() for side in sides])
+    of_one = sides[0][scored.any(axis=0) & ~scored.all(axis=0)].reset_index(drop=True)
+    sides = [side[scored.all(axis=0)].reset_index(drop=True) for side in sides]
+    if sides[0].empty:
+        raise ValueError("they share no items; run both on the same data, groups and limit")
+    excluded = {of[:2]: len(of.places) for of in suite.groups_of(of_one, measure, levels)}
     units: dict[str, Units] = {}
     for level, value, places in suite.groups_of(sides[0], measure, levels):
         if level not in units:
@@ -225,8 +206,10 @@ def differences(
             "kind": MODELS, "level": level, "value": value, "score": found.scores[0],
             "reference_score": found.scores[1], **_columns(found, len(places)), "n_lemmas": found.n_crossed,
             "group": value if level in ("group", "paradigm") else f"{level}:{value}" if level != ALL else ALL,
-            "n_ties": int((scores == others).sum()),
+            "n_ties": int((scores == others).sum()), "n_excluded": excluded.get((level, value), 0), **more,
         }  # fmt: skip
+    with suppress(ValueError):  # said of each model by itself
+        yield from conditions(suite, sides, measure, by) if has_conditions else ()
 
 
 def conditions(
@@ -239,7 +222,10 @@ def conditions(
     """
     once = suite.once(sides[0], measure)
     sides = [side.iloc[once] for side in sides]
-    _check_columns(suite, sides[0], by)
+    scores_of = {of.column for of in suite.measures}
+    possible = [name for name in sides[0] if name not in scores_of and not name.startswith(_SCORES)]
+    if unknown := [column for column in by if column not in possible]:
+        raise ValueError(unknown_name("column", unknown[0], possible))
     scored = sides[0][measure.column].notna()
     has = (sides[0][list(by)].notna().all(axis=1) & scored).to_numpy()
     sides = [side[has] for side in sides]
@@ -279,14 +265,6 @@ def _labels(items: pd.DataFrame, by: Sequence[str]) -> "pd.Series[Any]":
     return labels.where(items[list(by)].notna().all(axis=1), None)
 
 
-def _check_columns(suite: type[Suite], items: pd.DataFrame, by: Sequence[str]) -> None:
-    """Raise ValueError where items lack a column, or it holds scores, which are no conditions."""
-    scores = {measure.column for measure in suite.measures}
-    possible = [name for name in items if name not in scores and not name.startswith(_SCORES)]
-    if unknown := [column for column in by if column not in possible]:
-        raise ValueError(unknown_name("column", unknown[0], possible))
-
-
 def _contrasts(values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, dict[object, float]]]:
     """Yield each condition, each difference along one column, and the interaction of two columns of two values."""
     for condition in map(", ".join, product(*values.values())):
@@ -320,6 +298,23 @@ def _with_families(rows: pd.DataFrame) -> pd.DataFrame:
         n_family=families.transform("count"),
         p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
     )
+
+
+def directions(rows: pd.DataFrame) -> Iterator[str]:
+    """Say which model is the reference, what is compared in which tables, and what the sign of a difference means."""
+    kinds, references = {*rows["kind"]}, rows["reference"].dropna().unique()
+    if len(references):
+        yield (
+            f"Reference: {', '.join(references)} (choose another with --reference). Tables of items shared with it "
+            "compare models: difference = row − reference."
+        )
+    if SCORE in kinds:
+        yield (
+            f"Tables by {' and '.join(rows.loc[rows['kind'] == SCORE, 'level'].unique())} compare conditions within "
+            "each model: difference = first condition − second, as named."
+        )
+    if MODELS_X in kinds:
+        yield f"Tables of {MODELS_X} compare such differences: that of the row's model − that of the reference."
 
 
 def as_json(comparison: Comparison) -> list[Row]:

@@ -1,18 +1,21 @@
 """The models of a command: each is looked up before any is loaded."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..models.model_source import expand
+from ..models.model_source import expand, hub_commit, local_revision, locate
 from ..models.options import ModelOptions
 from ..models.scorer import Scorer
 from ..suites.base import Suite
 
 if TYPE_CHECKING:
     from ..models.own_model import GivenModel
+
+NO_EFFECT_ON_SCORES = ("device", "batch_tokens")
+"""Options that change scores by floating-point noise only."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,48 @@ class Job:
     revision: str | None = None
     commit: str | None = None
 
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The loaded model, until `unload`."""
+        return self.load()
+
+    def unload(self) -> None:
+        """Forget the loaded model: the memory is for the next one."""
+        vars(self).pop("scorer", None)
+
+    def signature(self) -> dict[str, Any]:
+        """Return which model it is: its name, its content (`revision`; None: not known), and how it is loaded.
+
+        It is loaded where nothing else says what it is.
+        """
+        if self.in_memory:
+            about = self.scorer.signature
+            if missing := {"model", "revision"}.difference(about):
+                raise TypeError(
+                    f"The signature of the scorer {self.model!r} lacks {', '.join(sorted(missing))}; expected a dict "
+                    "with 'model', a text, and 'revision', a text or None."
+                )
+            others = {key: value for key, value in about.items() if key not in ("model", "revision")}
+            return {"model": self.model, "revision": about["revision"], "scorer": others}
+        content, options = self._content(), asdict(self.options)
+        return {
+            "model": self.series or self.model,
+            "revision": self.revision or content or self.scorer.signature["revision"],
+            "model_options": {
+                key: of for key, of in options.items() if of is not None and key not in NO_EFFECT_ON_SCORES
+            },
+            **({"content": content} if self.series else {}),
+        }
+
+    def _content(self) -> str | None:
+        """Return the hash of its files, or its commit on the Hub; None where only loading it says what it is."""
+        try:
+            where = locate(self.model)[0]
+            is_here = Path(where).exists()
+            return local_revision(self.model, where) if is_here else self.commit or hub_commit(self.model)
+        except (ValueError, OSError):  # loading it says what is wrong
+            return None
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -46,7 +91,7 @@ class Failure:
     error: Exception
 
     def __str__(self) -> str:
-        kind, message = type(self.error).__name__, str(self.error).strip()
+        message, kind = str(self.error).strip(), type(self.error).__name__
         expected = isinstance(self.error, ValueError | TypeError | OSError) and message
         return f"{self.model}: {message if expected else f'{kind} {message}'.strip()}"
 
@@ -79,19 +124,16 @@ def make_jobs(
             jobs.append(Job(model.name, partial(_itself, model), in_memory=True))
         elif not isinstance(model, str | Path):  # loading it says what is missing
             jobs.append(Job(type(model).__name__, partial(load, model, options), options, in_memory=True))
-        elif revisions is not None:
-            jobs += [
-                Job(
-                    of.model, partial(load, of.model, options), options, False, str(model), of.name, of.commit
-                )
-                for of in expand(str(model), revisions)
-            ]
+        elif revisions is None:
+            jobs.append(Job(str(model), partial(load, str(model), options), options))
         else:
-            load_it = partial(load, str(model), options)
-            jobs.append(Job(str(model), cache(load_it) if loads_at_once(str(model)) else load_it, options))
-        if isinstance(model, Scorer) or (isinstance(model, str | Path) and loads_at_once(str(model))):
+            for of in expand(str(model), revisions):
+                loads = partial(load, of.model, options)
+                jobs.append(Job(of.model, loads, options, False, str(model), of.name, of.commit))
+    for job in jobs:
+        if job.in_memory or loads_at_once(job.model):
             for suite in suites:
-                suite.check_scorer(jobs[-1].load())
+                suite.check_scorer(job.scorer)
     return jobs
 
 

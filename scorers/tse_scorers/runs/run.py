@@ -12,44 +12,41 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, replace
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from .. import __version__
-from ..engine.progress import Progress
+from ..engine.progress import Progress, within
 from ..io.files import check_folder
 from ..io.store import (
     Record,
-    StoredTable,
     as_written,
     differences,
     environment,
     read_record,
     read_records,
+    read_tables,
     record_folder,
-    write_parquet,
     write_results,
+    write_tables,
 )
-from ..models.model_source import hub_commit, local_revision, locate
 from ..models.scorer import Scorer
 from ..suites import find_suite
 from ..suites.base import Suite
 from .doctor import refuse_failures
 from .jobs import Failure, Job
 
-NO_EFFECT_ON_SCORES = ("device", "batch_tokens")
-"""Options that change scores by floating-point noise only."""
 DONE = "done"
 """The mark of a chunk."""
-
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Opens a progress display, given a description of what is being done."""
+Note = Callable[[str], object]
+"""Is told a sentence about what is done."""
 
 
 class Part(NamedTuple):
@@ -74,10 +71,9 @@ class Scored(NamedTuple):
     waiting: list[str]
 
 
-@contextmanager
-def silent(_: str) -> Iterator[Progress]:
+def silent(_: str) -> AbstractContextManager[Progress]:
     """Show nothing."""
-    yield lambda done, total: None
+    return nullcontext(lambda done, total: None)
 
 
 def run_models(
@@ -88,7 +84,7 @@ def run_models(
     part: Part | None = None,
     overwrite: bool = False,
     announce: Announce = silent,
-    note: Callable[[str], object] = lambda _: None,
+    note: Note = lambda _: None,
     keep_going: bool = False,
 ) -> Scored:
     """Score models on suites, and write `results.json`; one that fails does not take the others' results with it.
@@ -100,43 +96,39 @@ def run_models(
         part: which chunks this process scores; None: those of its place in a launch.
         overwrite: replace scores of these models that were computed on other data or with different options.
         announce: how progress is shown.
-        note: told which models had their scores from an earlier run.
+        note: told which scores are from an earlier run.
         keep_going: do not raise the error of an only model either.
 
     Raises:
         ValueError: the folder cannot be written; or the error of the only model, where there is only one.
     """
     check_folder(out)
-    part = part or Part.of_launch()
-    scored, reused = Scored([], [], []), []
+    part, scored = part or Part.of_launch(), Scored([], [], [])
     try:
         for job in jobs:
-            job = replace(job, load=cache(job.load))  # for all suites, and no longer
             for suite in suites:
                 try:
-                    record, is_old = score_model(suite, job, out, part, overwrite, announce)
+                    record = score_model(suite, job, out, part, overwrite, announce, note)
                 except Exception as error:  # whatever it is: the other models may be fine
                     if len(jobs) == len(suites) == 1 and not keep_going:
                         raise
                     scored.failures.append(Failure(job.model, error))
                     continue
-                reused += [f"{suite.name} of {job.model}"] if is_old else []
                 if record is None:
                     scored.waiting.append(job.model)
                 else:
                     scored.records.append(record)
+            job.unload()
     finally:
-        if reused:
-            note(f"Reused from {out}: {', '.join(reused)}.")
         if scored.records:
             write_results(out)
     return scored
 
 
 def score_model(
-    suite: Suite, job: Job, out: Path, part: Part, overwrite: bool, announce: Announce
-) -> tuple[Record | None, bool]:
-    """Return the record of a model, None where chunks of other parts are missing; and whether it was there.
+    suite: Suite, job: Job, out: Path, part: Part, overwrite: bool, announce: Announce, note: Note
+) -> Record | None:
+    """Return the record of a model; None where chunks of other parts are missing.
 
     Raises:
         TypeError: the scorer's signature lacks its model or revision.
@@ -144,38 +136,47 @@ def score_model(
     """
     name = f"{job.series}@{job.revision}" if job.series else job.model
     folder = record_folder(out, name, suite.name, suite.config)
-    earlier, signature = read_record(folder), signature_of(suite, job)
-    is_known = signature["revision"] is not None
+    earlier = read_record(folder)
+    signature = as_written({**job.signature(), **suite.asked(), "version": __version__})
+    is_known = signature["revision"] is not None  # else the weights may have changed since
     if earlier is not None and is_known and earlier.signature == signature:
-        return earlier, True
+        note(f"Reused from {out}: {suite.name} of {job.model}.")
+        return earlier
     if earlier is not None and not overwrite and (changes := [*differences(earlier.signature, signature)]):
         raise ValueError(
             f"{folder} already holds scores computed on other data or with different options ({'; '.join(changes)}). "
             "Choose another folder with --out, or replace them with --overwrite."
         )
-    scorer = job.load()
-    suite.check_scorer(scorer)
+    suite.check_scorer(scorer := job.scorer)
     refuse_failures(scorer)
-    chunks = (
-        folder / f"chunks-{hashlib.sha256(json.dumps(signature, sort_keys=True).encode()).hexdigest()[:16]}"
-    )
-    if not is_known:  # weights that are only in memory may have changed since a run was stopped
-        if part.of > 1:
-            raise ValueError(
-                f"{scorer.name} has no revision, so several processes cannot tell that they score the same model. Put "
-                "'revision' into its signature, or score it in one process."
-            )
+    if part.of > 1 and not is_known:
+        raise ValueError(
+            f"{scorer.name} has no revision, so several processes cannot tell that they score the same model. Put "
+            "'revision' into its signature, or score it in one process."
+        )
+    digest = hashlib.sha256(json.dumps(signature, sort_keys=True).encode()).hexdigest()[:16]
+    chunks = folder / f"chunks-{digest}"
+    if not is_known:
         shutil.rmtree(chunks, ignore_errors=True)
-    with announce(f"{scorer.name}: {suite.title_of(suite.config)}") as progress:
-        tables = score_chunks(suite, scorer, chunks, part, progress)
+    try:
+        with announce(f"{scorer.name}: {suite.title_of(suite.config)}") as progress:
+            tables, failed = score_chunks(suite, scorer, chunks, part, progress), None
+    except (LookupError, OSError, ValueError) as error:
+        tables, failed = None, error
+    # Another process may have found all marks as well: it writes the whole, then removes the chunks that are read here.
+    if is_known and (whole := read_record(folder)) and whole.signature == signature:
+        shutil.rmtree(chunks, ignore_errors=True)
+        return whole
+    if failed is not None:
+        raise failed
     if tables is None:
-        return None, False
+        return None
     facts = as_written({**scorer.signature, **suite.facts(scorer), "levels": suite.own_levels})
-    about: dict[str, Any] = {"command": command_line(), **({"series": True} if job.series else {})}
-    record = Record(folder, signature, facts, about, {**environment(), **as_written(scorer.execution)})
+    request: dict[str, Any] = {"command": command_line(), **({"series": True} if job.series else {})}
+    record = Record(folder, signature, facts, request, {**environment(), **as_written(scorer.execution)})
     record = replace(record, rows=rows_of(record, tables)).write(tables)
     shutil.rmtree(chunks, ignore_errors=True)
-    return record, False
+    return record
 
 
 def rows_of(record: Record, tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
@@ -184,69 +185,23 @@ def rows_of(record: Record, tables: Mapping[str, pd.DataFrame]) -> list[dict[str
     return [{**record.identity, **row} for row in suite.rows(tables, record.facts["levels"])]
 
 
-def signature_of(suite: Suite, job: Job) -> dict[str, Any]:
-    """Return what is asked of what: options, data, content of the model (`revision`; None: not known), our version.
-
-    A model is loaded where nothing else says what it is.
-    """
-    model: dict[str, Any] = {"model": job.series or job.model}
-    if job.in_memory:
-        about = job.load().signature
-        if missing := {"model", "revision"}.difference(about):
-            raise TypeError(
-                f"The signature of the scorer {job.model!r} lacks {', '.join(sorted(missing))}; expected a dict with "
-                "'model', a text, and 'revision', a text or None."
-            )
-        scorer = {key: value for key, value in about.items() if key not in ("model", "revision")}
-        model |= {"revision": about["revision"], "scorer": scorer}
-    else:
-        options = asdict(job.options)
-        content = _content(job)
-        model["revision"] = job.revision or content or job.load().signature["revision"]
-        model["model_options"] = {
-            key: value
-            for key, value in options.items()
-            if value is not None and key not in NO_EFFECT_ON_SCORES
-        }
-        model |= {"content": content} if job.series else {}
-    signature: dict[str, Any] = as_written({**model, **suite.asked(), "version": __version__})
-    return signature
-
-
-def _content(job: Job) -> str | None:
-    """Return the hash of a model's files, or its commit on the Hub; None where it is not known without loading it."""
-    try:
-        where = locate(job.model)[0]
-        return (
-            local_revision(job.model, where) if Path(where).exists() else job.commit or hub_commit(job.model)
-        )
-    except (ValueError, OSError):  # loading it says what is wrong
-        return None
-
-
 def score_chunks(
     suite: Suite, scorer: Scorer, folder: Path, part: Part, progress: Progress
 ) -> dict[str, pd.DataFrame] | None:
     """Score the chunks of this part that have no mark yet; return the whole where all have one."""
     chunks = suite.chunks()
-    parts, n_before, n_rows = [], 0, sum(map(len, chunks))
-    for number, items in enumerate(chunks):
-        parts.append(folder / f"{number:05}")
-        if number % part.of == part.number - 1 and not (parts[-1] / DONE).exists():
-
-            def tell(done: int, total: int, before: int = n_before, n: int = len(items)) -> None:
-                progress(before + n * done // max(total, 1), n_rows)
-
-            for name, table in suite.ask(scorer, items.reset_index(drop=True), tell).items():
-                write_parquet(table, parts[-1] / f"{name}.parquet")
-            (parts[-1] / DONE).touch()
-        n_before += len(items)
-        progress(n_before, n_rows)
+    parts = [folder / f"{number:05}" for number in range(len(chunks))]
+    n_before, n_rows = 0, sum(map(len, chunks))
+    for number, (items, chunk) in enumerate(zip(chunks, parts, strict=True)):
+        n_after = n_before + len(items)
+        if number % part.of == part.number - 1 and not (chunk / DONE).exists():
+            of_chunk = within(progress, n_before, n_after, n_rows)
+            write_tables(suite.ask(scorer, items.reset_index(drop=True), of_chunk), chunk)
+            (chunk / DONE).touch()
+        progress(n_before := n_after, n_rows)
     if not all((chunk / DONE).exists() for chunk in parts):
         return None
-    return suite.joined(
-        [{path.stem: StoredTable(path).read() for path in sorted(chunk.glob("*.parquet"))} for chunk in parts]
-    )
+    return suite.joined([read_tables(chunk) for chunk in parts])
 
 
 def refresh_results(out: Path) -> list[Record]:

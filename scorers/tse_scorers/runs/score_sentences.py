@@ -5,10 +5,8 @@ pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or 
 """
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from ..engine.progress import Progress
@@ -74,37 +72,36 @@ def score_sentences(
     Raises:
         ValueError: the scorer does not score words or tokens, or cannot score one of the sentences.
     """
-    sentences = frame[column].tolist()
+    texts = frame[column].tolist()
+    if by != "sentence" and not scorer.can(f"{by}_logprobs"):
+        raise ValueError(f"{scorer.name} has no scores of {by}s, only of whole sentences. Use --by sentence.")
     with refusing_by_row(lambda place: place):
         if by == "sentence":
-            scored = frame.assign(logprob=ask_sentences(scorer, sentences, progress))
+            scored = frame.assign(logprob=ask_sentences(scorer, texts, progress))
             if scorer.can("token_counts"):
-                scored["n_tokens"] = scorer.token_counts(sentences)
+                scored["n_tokens"] = scorer.token_counts(texts)
+        elif by == "word":
+            parts = [
+                [{"word": word, "logprob": of} for word, of in of_text]
+                for of_text in ask_words(scorer, texts, progress)
+            ]
         else:
-            scored = _parts(scorer, frame.drop(columns=column), sentences, by, progress)
+            parts = [
+                [
+                    {"token": text[a:b].strip(), "start": int(a), "end": int(b), "logprob": of}
+                    for a, b, of in zip(*tokens, strict=True)
+                ]
+                for text, tokens in zip(texts, ask_tokens(scorer, texts, progress), strict=True)
+            ]
+    if by != "sentence":
+        rows = [
+            {"sentence_id": place, f"{by}_id": number, **part}
+            for place, of_text in enumerate(parts)
+            for number, part in enumerate(of_text)
+        ]
+        repeated = frame.drop(columns=column).iloc[[row["sentence_id"] for row in rows]]
+        scored = pd.concat([repeated.reset_index(drop=True), pd.DataFrame(rows)], axis=1)
     unit = "bits" if bits else "nats"
     logprobs = scored["logprob"] / (math.log(2) if bits else 1.0)
     is_masked = scorer.signature.get("kind") == "masked"
     return scored.assign(**{f"pll_{unit}": logprobs} if is_masked else {f"surprisal_{unit}": 0.0 - logprobs})
-
-
-def _parts(
-    scorer: Scorer, others: pd.DataFrame, sentences: Sequence[str], by: str, progress: Progress | None
-) -> pd.DataFrame:
-    """Return a row for each word or token, with the other columns of its sentence."""
-    parts: list[list[tuple[object, ...]]]
-    if by == "word" and scorer.can("word_logprobs"):
-        names = ["word", "logprob"]
-        parts = [list(words) for words in ask_words(scorer, sentences, progress)]
-    elif by == "token" and scorer.can("token_logprobs"):
-        names = ["token", "start", "end", "logprob"]
-        parts = [
-            [(text[a:b].strip(), int(a), int(b), logprob) for a, b, logprob in zip(*tokens, strict=True)]
-            for text, tokens in zip(sentences, ask_tokens(scorer, sentences, progress), strict=True)
-        ]
-    else:
-        raise ValueError(f"{scorer.name} has no scores of {by}s, only of whole sentences. Use --by sentence.")
-    rows = [(at, number, *part) for at, of_text in enumerate(parts) for number, part in enumerate(of_text)]
-    table = pd.DataFrame(rows, columns=["sentence_id", f"{by}_id", *names])
-    repeated = others.iloc[table["sentence_id"].to_numpy(dtype=np.int64)].reset_index(drop=True)
-    return pd.concat([repeated, table], axis=1)
