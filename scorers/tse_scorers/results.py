@@ -128,7 +128,14 @@ class Results:
         return whole[[*IDENTITY, *(name for name in whole if name not in IDENTITY)]]
 
     def compare(self, **options: Any) -> pd.DataFrame:
-        """Return the differences of the models, and warn of what is not compared; see `runs.compare.compare`."""
+        """Return the differences of the models, a row for each, and warn of what is not compared.
+
+        Args:
+            **options: as of `tse compare`: `reference` (a model; by default the first one of each suite and data),
+                `measures` (such as `["ew@top-0.9"]`; by default the headline ones), `by` (a column whose values are
+                conditions, or several), `common_lemmas` (EW over the lemmas that all models score),
+                `allow_different` (also where data or options differ; the column `different` names them).
+        """
         from .runs.compare import compare
 
         found = compare(self, **options)

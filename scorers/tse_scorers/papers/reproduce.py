@@ -132,7 +132,10 @@ def reproduce(
     if records and theirs["prefix"].notna().any():
         ours.append(_probable_forms(records, theirs))
     if not any(map(len, ours)):
-        explanations = " ".join([*left_out, *map(str, failures)])
+        by_reason = {
+            str(of.error).replace(of.model, ""): str(of) for of in reversed(failures)
+        }  # the first of each
+        explanations = " ".join([*left_out, *reversed(by_reason.values())])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
     compared = _compared(theirs, pd.concat(ours), meant)
     if compared.empty:

@@ -1,5 +1,6 @@
 """What is shown: tables and figures over tidy scores, the same on the page, in a paper, a notebook and a terminal."""
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -268,6 +269,11 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
     return shown.format_index(one_line, escape=escape).format_index(one_line, escape=escape, axis=1)
 
 
+FEWEST_LETTERS = 10
+"""Of a long word that are shown on a narrow terminal."""
+_NUMBER = re.compile(r"\[?[<>]?[+−-]?\d.*|–")
+_WORD = re.compile(r"[^ \u2e80-\uffff]+")
+"""Chinese and Japanese are folded anywhere."""
 _SIGNS = str.maketrans({
     "−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$", "†": r"$\dagger$",
 })  # fmt: skip
@@ -283,21 +289,58 @@ def _latex(table: "Table | Plain", shown: "Styler") -> str:
 
 
 def _rich(title: str, frame: pd.DataFrame) -> "Group":
-    from rich import box
     from rich.console import Group
-    from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
-    for name, values in frame.items():
-        is_number = values.astype(str).str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all()
-        justify: Literal["left", "right"] = "right" if is_number else "left"
-        shown.add_column(Text(one_line(name)), justify=justify, overflow="fold")
-    for row in frame.itertuples(index=False):
-        cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
-        shown.add_row(*(Text(one_line(cell)) for cell in cells))  # no markup in names
-    return Group(Text(printable(title), "italic"), shown)  # the title may be wider than the table
+    return Group(Text(printable(title), "italic"), _Fitted(frame))  # the title may be wider than the table
+
+
+class _Fitted:
+    """A table on a terminal: folded at spaces; long words lose their beginnings, what has no room is named."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        frame = frame.map(lambda cell: plain(cell, 3) if isinstance(cell, float) else cell)
+        self._columns = [[one_line(text) for text in (name, *cells)] for name, cells in frame.items()]
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """Yield what rich prints."""
+        from rich import box
+        from rich.cells import cell_len
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        def shorter(word: str) -> str:
+            return word if len(word) <= longest else f"…{word[1 - longest :]}"
+
+        whole, words = [], []  # of a column of numbers, its cells are not folded
+        for heading, *cells in self._columns:
+            is_number = all(map(_NUMBER.fullmatch, cells))
+            whole.append(max(map(cell_len, cells), default=0) if is_number else 0)
+            texts = heading if is_number else " ".join([heading, *cells])
+            words.append(max(map(len, _WORD.findall(texts)), default=2))
+        longest = room = options.max_width + 2  # two spaces between columns
+        while True:
+            widths = [max(of, min(word, longest)) + 2 for of, word in zip(whole, words, strict=True)]
+            if sum(widths) <= room or longest <= FEWEST_LETTERS:
+                break
+            longest -= 1
+        while sum(widths) > room and len(widths) > 1:
+            widths.pop()
+        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+        shown, left_out = self._columns[: len(widths)], self._columns[len(widths) :]
+        texts = [[_WORD.sub(lambda word: shorter(word[0]), text) for text in of] for of in shown]
+        for place, of in enumerate(texts):
+            wanted = max(map(cell_len, of)) + 2
+            widths[place] = min(wanted, widths[place] + room - sum(widths))
+            justify: Literal["left", "right"] = "right" if whole[place] else "left"
+            table.add_column(Text(of[0]), justify=justify, width=widths[place] - 2, overflow="fold")
+        for row in list(zip(*texts, strict=True))[1:]:
+            table.add_row(*map(Text, row))  # no markup in names
+        yield table
+        if left_out:
+            yield Text(f"Not shown, for lack of width: {', '.join(of[0] for of in left_out)}.")
+        yield ""
 
 
 def _basis(row: Mapping[Hashable, Any]) -> str:
