@@ -72,7 +72,7 @@ def test_without_a_network_the_reason_is_said_once(tmp_path, monkeypatch):
     places = {"bert": PaperModel("org/bert"), "distilbert": PaperModel("org/distilbert")}
     monkeypatch.setitem(PAPERS, "rochereau2020", replace(PAPERS["rochereau2020"], models=places))
     monkeypatch.setattr("tse_scorers.models.load.require_reachable", unreachable)
-    with pytest.raises(ValueError, match="org/bert.*does not answer") as said:
+    with pytest.raises(ValueError, match=r"org/bert.*does not answer") as said:
         rochereau(tmp_path, "9", models=())
     assert str(said.value).count("does not answer") == 1 and "tiny-" not in str(said.value)
 
