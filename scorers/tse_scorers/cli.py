@@ -336,21 +336,22 @@ def compare(
         json_file: also write the differences to this JSON file
     """
     with terminal.waiting("Comparing"):
-        from .io.files import write_text
+        from .io.files import check_file, write_text
         from .report.differences import printed
         from .results import Results
-        from .runs import compare as comparing
         from .runs.comparable import all_notices
+        from .runs.compare import as_json
+        from .runs.compare import compare as compare_results
 
+        if json_file is not None:
+            check_file(json_file, (".json",))
         columns, results = [name.strip() for name in by.split(",") if name.strip()], Results.load(*folders)
-        compared = comparing.compare(
-            results, reference, measure or (), columns, common_lemmas, allow_different
-        )
+        compared = compare_results(results, reference, measure or (), columns, common_lemmas, allow_different)
     for block in printed(compared):
         terminal.say(block) if isinstance(block, str) else terminal.show(block)
     terminal.say(*all_notices(results))
     if json_file is not None:
-        write_text(json_file, json.dumps(comparing.as_json(compared), indent=1, ensure_ascii=False) + "\n")
+        write_text(json_file, json.dumps(as_json(compared), indent=1, ensure_ascii=False) + "\n")
 
 
 @app.command

@@ -95,9 +95,8 @@ def _in_one_paragraph(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        advice = "" if isinstance(error, ConnectionError) else name_a_model(name)
         raise ValueError(
-            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{advice}"
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
         ) from error
 
 
