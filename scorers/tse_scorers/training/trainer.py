@@ -78,13 +78,16 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **event: Any) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
         decides = (args.metric_for_best_model or "").removeprefix("eval_").startswith(self._evaluation.keys)
-        if not self._every_n_steps or decides or self._scored_step == state.global_step:
+        if not self._every_n_steps or decides or self._is_scored(state):
             metrics.update(self._scores(state, control, event["model"]))
+
+    def _is_scored(self, state: Any) -> bool:
+        """Whether the weights are those that were scored last; after training, the best ones may be loaded."""
+        return bool(self._trainer.is_in_train and self._scored_step == state.global_step)
 
     def _scores(self, state: Any, control: Any, model: Any) -> dict[str, float]:
         """Return this step's scores; log them when they are new."""
-        # After training, the best weights may be loaded.
-        if not self._trainer.is_in_train or self._scored_step != state.global_step:
+        if not self._is_scored(state):
             scores = self._evaluation(model, self._tokenizer, shared=True)
             self._step_scores = {f"eval_{key}": score for key, score in scores.items()}
             # Trainer.log resets it, but this step's loss may still have to be logged.
