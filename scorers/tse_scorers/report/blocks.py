@@ -310,36 +310,35 @@ class _Fitted:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        def shorter(word: str) -> str:
-            return word if len(word) <= longest else f"…{word[1 - longest :]}"
-
-        whole, words = [], []  # of a column of numbers, its cells are not folded
+        sizes = []  # of a column: its cells, if they are numbers, which are not folded; its longest word
         for heading, *cells in self._columns:
             is_number = all(map(_NUMBER.fullmatch, cells))
-            whole.append(max(map(cell_len, cells), default=0) if is_number else 0)
-            texts = heading if is_number else " ".join([heading, *cells])
-            words.append(max(map(len, _WORD.findall(texts)), default=2))
-        longest = room = options.max_width + 2  # two spaces between columns
-        while True:
-            widths = [max(of, min(word, longest)) + 2 for of, word in zip(whole, words, strict=True)]
-            if sum(widths) <= room or longest <= FEWEST_LETTERS:
-                break
-            longest -= 1
-        while sum(widths) > room and len(widths) > 1:
-            widths.pop()
-        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-        shown, left_out = self._columns[: len(widths)], self._columns[len(widths) :]
-        texts = [[_WORD.sub(lambda word: shorter(word[0]), text) for text in of] for of in shown]
-        for place, of in enumerate(texts):
-            wanted = max(map(cell_len, of)) + 2
-            widths[place] = min(wanted, widths[place] + room - sum(widths))
-            justify: Literal["left", "right"] = "right" if whole[place] else "left"
-            table.add_column(Text(of[0]), justify=justify, width=widths[place] - 2, overflow="fold")
+            words = _WORD.findall(heading if is_number else " ".join([heading, *cells]))
+            sizes.append((is_number * max(map(cell_len, cells), default=0), max(map(len, words), default=2)))
+
+        def widths(most: int) -> list[int]:
+            return [max(whole, min(word, most)) + 2 for whole, word in sizes]
+
+        def shorter(word: re.Match[str]) -> str:
+            return word[0] if len(word[0]) <= most else f"…{word[0][1 - most :]}"
+
+        fits = sum(max(map(cell_len, of)) + 3 for of in self._columns) < options.max_width
+        room = options.max_width + 2  # two spaces between columns where it does not fit, else three
+        most = next((n for n in range(room, FEWEST_LETTERS, -1) if sum(widths(n)) <= room), FEWEST_LETTERS)
+        given = widths(most)
+        while sum(given) > room and len(given) > 1:
+            given.pop()
+        texts = [[_WORD.sub(shorter, text) for text in of] for of in self._columns[: len(given)]]
+        table = RichTable(box=box.SIMPLE_HEAD, show_edge=fits, pad_edge=False, collapse_padding=not fits)
+        for n, of in enumerate(texts):
+            given[n] = min(max(map(cell_len, of)) + 2, given[n] + room - sum(given))
+            justify: Literal["left", "right"] = "right" if sizes[n][0] else "left"
+            table.add_column(Text(of[0]), justify=justify, width=given[n] - 2, overflow="fold")
         for row in list(zip(*texts, strict=True))[1:]:
             table.add_row(*map(Text, row))  # no markup in names
         yield table
-        if left_out:
-            yield Text(f"Not shown, for lack of width: {', '.join(of[0] for of in left_out)}.")
+        if left_out := [heading for heading, *_ in self._columns[len(given) :]]:
+            yield Text(f"Not shown, for lack of width: {', '.join(left_out)}.")
         yield ""
 
 
