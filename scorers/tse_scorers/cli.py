@@ -172,9 +172,8 @@ def score_suite(suite: "Suite", running: Running, options: Loading) -> int:
         )
     elif records:
         show_scores(running.out, report=not running.no_report)
-    others = f" This model was left out; the results of the others are in {running.out}." if records else ""
     for failure in failures:
-        terminal.fail(f"{failure}{others}")
+        terminal.fail(str(failure))
     return 1 if failures else 0
 
 

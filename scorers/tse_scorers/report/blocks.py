@@ -339,7 +339,8 @@ class _Fitted:
         yield table
         if left_out := [heading for heading, *_ in self._columns[len(given) :]]:
             yield Text(f"Not shown, for lack of width: {', '.join(left_out)}.")
-        yield ""
+        if not fits:
+            yield ""
 
 
 def _basis(row: Mapping[Hashable, Any]) -> str:
