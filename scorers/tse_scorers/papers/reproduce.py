@@ -135,8 +135,8 @@ def reproduce(
     if not any(map(len, ours)):
         why = {of.model: str(of).removesuffix(name_a_model(of.model)) for of in failures}
         # Each reason once, of the first model that has it.
-        reasons = {text.replace(model, ""): text for model, text in reversed(why.items())}
-        explanations = " ".join([*left_out, *reversed(reasons.values())])
+        said = {text.replace(model, ""): text for model, text in reversed(why.items())}
+        explanations = " ".join([*left_out, *reversed(said.values())])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
     compared = _compared(theirs, pd.concat(ours), meant)
     if compared.empty:
