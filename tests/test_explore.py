@@ -24,8 +24,6 @@ def test_scores_groups_and_items_are_those_of_the_results(results):
     shown = explored.groups("Letters: own", "known", "kind").set_index(["system", "level", "value"])["score"]
     rows = results.frame[results.frame["level"].isin(["all", "kind"]) & results.frame["measure"].eq("known")]
     assert shown.to_dict() == rows.set_index(["system", "level", "value"])["score"].to_dict()
-    (axes,) = explore.picture(explored.groups("Letters: own", "known", "kind")).axes
-    assert len(axes.get_yticks()) == 3  # all letters and two kinds
     items = explored.items("Letters: own", "known", "first", "second")
     assert len(items) == 12 and set(items["kind"]) == {"vowel", "consonant"}
     right = explore.found(items, "A right, B wrong")

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from .suites.german import German as German
     from .suites.minimal_pairs import MinimalPairs as MinimalPairs
     from .suites.regions import Regions as Regions
-    from .training.inflection_ids import inflection_ids as inflection_ids
     from .training.live import LiveEvaluation as LiveEvaluation
     from .training.live import evaluate_live as evaluate_live
+    from .training.live import inflection_ids as inflection_ids
     from .training.trainer import SyntaxEvaluationCallback as SyntaxEvaluationCallback
 
 __version__ = "0.3.0"
@@ -47,7 +47,7 @@ _MODULES = {
     "German": ".suites.german",
     "MinimalPairs": ".suites.minimal_pairs",
     "Regions": ".suites.regions",
-    "inflection_ids": ".training.inflection_ids",
+    "inflection_ids": ".training.live",
     "LiveEvaluation": ".training.live",
     "evaluate_live": ".training.live",
     "SyntaxEvaluationCallback": ".training.trainer",

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
 from . import __version__, terminal
 from .io.suggestions import unknown_name
@@ -126,8 +126,8 @@ def run_default(  # noqa: D417  (options of all runs have their own texts)
     """Score models on the suite that reads the data.
 
     Args:
-        data: a name, a data set of the Hub (org/name), or a table of yours; its columns decide the suite [agreement
-            templates]
+        data: a table of yours, whose columns decide the suite, or a name such as blimp, marvin_linzen, org/name on the
+            Hub [the agreement templates marvin_linzen]
         groups: only these groups of the data; repeatable [all]
         limit: at most this many items of each group; scores then estimate those of the whole [all]
     """
@@ -172,9 +172,8 @@ def score_suite(suite: "Suite", running: Running, options: Loading) -> int:
         )
     elif records:
         show_scores(running.out, report=not running.no_report)
-    others = f" This model was left out; the results of the others are in {running.out}." if records else ""
     for failure in failures:
-        terminal.fail(f"{failure}{others}")
+        terminal.fail(str(failure))
     return 1 if failures else 0
 
 
@@ -245,7 +244,7 @@ def score(  # noqa: D417
 
 
 @app.command
-def doctor(model: str, *, options: Load = Loading()) -> int:  # noqa: D417
+def doctor(model: Model, *, options: Load = Loading()) -> int:  # noqa: D417
     """Check a model: mask, finite numbers, start token, spaces, probabilities. Exit code 1 if a check fails.
 
     Args:
@@ -272,10 +271,11 @@ def show(
         out: output folder of `tse run`
         table: contexts, pairs, items, …: its rows, in place of results
         level: a level of results, such as paradigm, group, or a column of yours [the whole and your own conditions]
-        columns: of the table, separated by commas [all]
+        columns: of the table, separated by commas [model, and all that --table has of its own]
         rows: how many rows of a table [20]
     """
     with terminal.waiting("Reading the scores"):
+        from .io.rows import IDENTITY
         from .results import Results
 
         results = Results.load(out)
@@ -284,35 +284,31 @@ def show(
             terminal.table(results.table(suite, level))
         return
     items = results.items(table=table)
-    for name in filter(None, columns.split(",")):
-        if name not in items:
-            raise ValueError(unknown_name("column", name, items))
-    terminal.table(items[columns.split(",") if columns else list(items)].head(rows))
+    names = columns.split(",") if columns else ["model", *(name for name in items if name not in IDENTITY)]
+    if unknown := [name for name in names if name not in items]:
+        raise ValueError(unknown_name("column", unknown[0], items))
+    terminal.table(items[names].head(rows))
 
 
 @app.command
-def report(out: Path, /, *, paper: Path | None = None, width: Literal["column", "text"] = "column") -> None:
+def report(out: Path, /, *, paper: Path | None = None) -> None:
     """Write `results.json` and the report of a folder again, from its scores.
 
     Args:
         out: output folder of `tse run`
         paper: also write each table as LaTeX, each figure as PDF, and tables.csv into this folder
-        width: figures for a paper: column (3.03 inches) or text (6.3) [column]
     """
     with terminal.waiting("Reading the scores"):
-        from .io.files import check_folder
-        from .report.page import COLUMN, TEXT, write_paper
+        from .report.page import write_paper
         from .results import Results
         from .runs.run import refresh_results
 
-        if paper is not None:
-            check_folder(paper)
         refresh_results(out)
     show_scores(out)
     if paper is not None:
         with terminal.waiting("Writing the files for a paper"):
-            written = write_paper(Results.load(out), paper, COLUMN if width == "column" else TEXT)
-        terminal.say(f"Paper: {written}")
+            write_paper(Results.load(out), paper)
+        terminal.say(f"Paper: {paper}")
 
 
 @app.command
@@ -327,7 +323,7 @@ def compare(
     allow_different: bool = False,
     json_file: Annotated[Path | None, Parameter("--json")] = None,
 ) -> None:
-    """Compare models with a reference, item by item, or conditions of your data. Intervals are 95 % each; p is Holm's.
+    """Compare models with one of them, or conditions of your data, item by item; p values are adjusted (Holm).
 
     Args:
         folders: output folders of `tse run`
@@ -365,7 +361,7 @@ def explore(folders: list[Path], /, *, model: Models = None, port: int | None = 
     Args:
         folders: output folders of `tse run`
         model: a model to ask about sentences; repeatable
-        port: to listen on [the first free one from 7860]
+        port: number of the page's port on this machine [the first free one from 7860]
     """
     if importlib.util.find_spec("gradio") is None:
         raise ValueError("`tse explore` needs gradio: pip install 'refined-tse[explore]'")
@@ -433,7 +429,7 @@ def reproduce(
 
 @app.command
 def sets(name: str | None = None, /) -> None:
-    """List the published sets of minimal pairs that `tse run minimal_pairs --data` knows, or show the card of one.
+    """List the published sets of minimal pairs for `tse run minimal_pairs --data NAME`, or describe one.
 
     Args:
         name: one of them: its source, licence, columns, how its authors score it, traps
@@ -486,15 +482,15 @@ def publish(
     create_pr: bool = False,
     yes: bool = False,
 ) -> None:
-    """Publish results on the Hub, in a model's repository or in a data set of results. Dry run by default.
+    """Publish results on the Hub, in a model's repository or in a data set of results; by default a dry run.
 
     Args:
         results: output folder of `tse run`
         model_repo: the model's repository, org/model: scores over whole released data sets
         results_repo: a data set of results, org/name: every row is added to it
-        data_org: who hosts the shipped data sets, for a model's entries
+        data_org: the organisation on the Hub that hosts the shipped data sets, with --model-repo
         create_pr: open a pull request [a commit]
-        yes: carry it out [a dry run that only prints what would happen]
+        yes: send it [print only what would be sent]
     """
     with terminal.waiting("Reading the results"):
         from . import publishing
@@ -532,7 +528,7 @@ def train_ngram(
     vocabulary_size: int = 50_000,
     lowercase: bool = False,
 ) -> None:
-    """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`.
+    """Train a unigram or bigram model (Laplace-smoothed), a baseline for `tse run --model`.
 
     Args:
         text: UTF-8 text, one sentence per line
@@ -565,6 +561,16 @@ def convert_lstm(checkpoint: Path, /, *, vocabulary: Path, out: Path) -> None:
     terminal.say(f"Model: {written}")
 
 
+def said(error: BaseException) -> str:
+    """Return an error as one paragraph; of an option that other suites have, which these are."""
+    if isinstance(error, UnknownOptionError) and "run" in (error.command_chain or ()):
+        typed = str(error.token.keyword or error.token.value).partition("=")[0]
+        field = typed.strip("-").replace("-", "_")
+        if owners := [name for name in BUILT_IN if field in find_suite(name).__dataclass_fields__]:
+            return f"{typed} is an option of {' and '.join(f'`tse run {name}`' for name in owners)}."
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def main() -> None:
     """Run the command line; what cannot be done is one paragraph, with TSE_DEBUG=1 a traceback."""
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
@@ -579,7 +585,7 @@ def main() -> None:
     except (CycloptsError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("TSE_DEBUG"):
             raise
-        terminal.fail(" ".join(str(error).split()) or type(error).__name__)
+        terminal.fail(said(error))
         code = 2
     except KeyboardInterrupt:
         terminal.fail("Stopped. Run the same command again: it computes only what is not saved yet.")

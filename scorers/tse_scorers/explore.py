@@ -17,15 +17,13 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads it when it is i
 import gradio as gr
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from .io.files import one_line, printable
-from .report.blocks import Plot
-from .report.draw import draw, style
 from .report.headline import remarks, standing
 from .report.items import items_of
+from .report.numbers import with_interval
 from .report.scores import best_first, headlines, tidy
 from .results import Results
 from .runs.comparable import all_notices
@@ -41,9 +39,7 @@ FILTERS = {
     "ties": "`margin A` == 0 or `margin B` == 0",
 }
 MARGIN = "Margin: log P(good text) − log P(bad text); without two texts, log P or score − 0.5. A's worst items first."
-ASKED = (
-    "Surprisal: −log2 of the probability of a sentence or word, in bits (masked models: pseudo-likelihood)."
-)
+ASKED = "Surprisal: −log2 of the probability of a sentence or word, in bits (masked: pseudo-likelihood)."
 _FIRST = ["good", "bad", "sentence", "A − B", "margin A", "margin B", "score A", "score B"]
 _SCORES = ["score", "margin"]
 
@@ -136,14 +132,6 @@ def shown(frame: pd.DataFrame) -> gr.Dataframe:
     return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True, wrap=True)
 
 
-def picture(rows: pd.DataFrame) -> Figure:
-    """Draw the scores of groups with their 95 % intervals, groups down."""
-    chance = None if rows["chance"].isna().all() else float(rows["chance"].iloc[0])
-    points = rows.assign(y=rows["score"], series=rows["system"])
-    with style():  # in which names are not read as mathematics
-        return draw(Plot("groups", "", "dots", points, rows["measure"].iloc[0], chance=chance))
-
-
 def app(results: Results, models: Sequence[str] = ()) -> Any:
     """Return the page for some results; `models` can be asked about sentences, each is loaded when it first is."""
     explored, asking = Explored(results), Lock()
@@ -154,11 +142,8 @@ def app(results: Results, models: Sequence[str] = ()) -> Any:
         of = rows[rows["data"] == data]
         groups = of[of["level"] != ALL]
         declared = [name for where, name in explored.measures if where == data]
-        lists = (
-            [*declared, *of["measure"]],
-            groups["level"],
-            [ALL, *(groups["level"] + ": " + groups["value"])],
-        )
+        in_words = [ALL, *(groups["level"] + ": " + groups["value"])]
+        lists = [*declared, *of["measure"]], groups["level"], in_words
         return [list(dict.fromkeys(each)) or [ALL] for each in lists]
 
     def pickers(place: int, label: str) -> tuple[list[Any], Any]:
@@ -174,10 +159,11 @@ def app(results: Results, models: Sequence[str] = ()) -> Any:
         gr.on(events, function, inputs, outputs, trigger_mode="always_last")
         updated.then(function, inputs, outputs)  # when the choices are those of the data
 
-    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, Figure]:
-        of = explored.groups(data, name, level)
-        wide = of.pivot_table(index="label", columns="system", values="score", sort=False, dropna=False)
-        return shown(wide.reset_index(names="group")), picture(of)
+    def groups(*chosen: str) -> gr.Dataframe:
+        of = explored.groups(*chosen)
+        of = of.assign(text=[with_interval(row, 3) for row in of.to_dict("records")])
+        wide = of.pivot_table("text", "label", "system", aggfunc="last", sort=False).fillna("–")
+        return shown(wide.reset_index(names="group"))
 
     def items(*chosen: str) -> tuple[str, gr.Dataframe]:
         data, name, group, a, b, which, text = chosen
@@ -201,7 +187,7 @@ def app(results: Results, models: Sequence[str] = ()) -> Any:
         with gr.Tab("Groups") as tab:
             with gr.Row():
                 inputs, updated = pickers(1, "Groups by")
-            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False), gr.Plot(label="95 % intervals")])
+            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False)])
         with gr.Tab("Items") as tab:
             with gr.Row():
                 inputs, updated = pickers(2, "Group")

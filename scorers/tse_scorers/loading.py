@@ -79,9 +79,18 @@ def load_with_options(
 ) -> Scorer:
     """Load a scorer as `load_scorer` does; if `one_of_several` models has no use for an option, it is left out."""
     if isinstance(model, str | Path):
+        name, path = str(model), Path(model)
         if tokenizer is not None:
-            raise ValueError(f"tokenizer has no effect on {str(model)!r}, which has its own; remove it.")
-        return _load_by_name(str(model), options, one_of_several)
+            raise ValueError(f"tokenizer has no effect on {name!r}, which has its own; remove it.")
+        if not loads_at_once(name):
+            return scorer_of(name, load(name, options, one_of_several), options)
+        if path.suffix in WEIGHTS or path.name == "config.json":
+            raise ValueError(
+                f"{name} is only a part of a model. Name the folder that holds all: {path.parent}."
+            )
+        is_ngram = path.suffix == ".json"
+        options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
+        return ngram.load(path) if is_ngram else load_published(path)
     from transformers import PreTrainedTokenizerBase
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
@@ -112,19 +121,6 @@ def loads_at_once(name: str) -> bool:
     return os.path.isfile(name) and not is_gguf(name)
 
 
-def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:
-    if not loads_at_once(name):
-        return scorer_of(name, load(name, options, one_of_several), options)
-    path = Path(name)
-    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
-        raise ValueError(
-            f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
-        )
-    is_ngram = path.suffix == ".json"
-    options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
-    return ngram.load(path) if is_ngram else load_published(path)
-
-
 def scorer_of(name: str, loaded: Loaded, options: ModelOptions) -> MaskedScorer | CausalScorer:
     """Return the scorer of a model in memory.
 
@@ -133,30 +129,25 @@ def scorer_of(name: str, loaded: Loaded, options: ModelOptions) -> MaskedScorer 
     """
     model, tokenizer, kind, revision = loaded
     quantization = "gguf" if is_gguf(name) else quantization_of(model)
-    shared: dict[str, Any] = {"name": name, "revision": revision}
-    shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
-    facts: dict[str, Any] = {} if quantization is None else {"quantization": quantization}
-    is_own = isinstance(model, OwnModel)  # a function is not told which tokens of a row it may attend to
-    causal: dict[str, Any] = {
-        "bos": options.bos,
-        "start_token": options.start_token,
-        "share_prefixes": not is_own,
-    }
+    facts = {} if quantization is None else {"quantization": quantization}
+    bos, start_token, n_tokens = options.bos, options.start_token, len(tokenizer)
     if kind == "seq2seq":
         if isinstance(model, OwnModel):
-            raise ValueError(
-                f"{name} is a function, which has no encoder of its own; expected kind='causal' or kind='masked'."
-            )
-        model, begin = decoder_of(model, tokenizer, name)
-        facts["kind"] = "seq2seq"
-        causal = {"bos": True, "start_token": begin, "share_prefixes": False}  # it always has its start token
+            raise ValueError(f"{name} is a function, without an encoder; expected kind='causal' or 'masked'.")
+        model, start_token = decoder_of(model, tokenizer, name)
+        bos, n_tokens, facts["kind"] = True, 0, "seq2seq"  # it always has its start token
+    is_own = isinstance(model, OwnModel)  # a function is not told which tokens of a row it may attend to
     if isinstance(model, OwnModel):
-        model.measure(len(tokenizer) if is_own else 0)
+        model.measure(n_tokens)
         facts["architecture"] = model.architecture
+    shared: dict[str, Any] = {"name": name, "revision": revision}
+    shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     scorer: MaskedScorer | CausalScorer
     if kind == "masked":
         scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
     else:
-        scorer = CausalScorer(model, tokenizer, **causal, **shared)
+        scorer = CausalScorer(
+            model, tokenizer, bos=bos, start_token=start_token, share_prefixes=not is_own, **shared
+        )
     scorer.signature |= facts
     return scorer

@@ -23,7 +23,8 @@ import yaml
 
 from .io.bundle import bundle_folder
 from .io.rows import COLUMNS, plain
-from .io.store import Record, read_records
+from .io.store import Record
+from .results import Results
 from .suites import find_suite, suite_names
 from .suites.base import ALL, Measure
 
@@ -82,10 +83,7 @@ def publications(
             raise ValueError(f"{repo!r} cannot be a repository on the Hub; expected organisation/name.")
     if model_repo is None and results_repo is None:
         raise ValueError("No repository is named; give model_repo (--model-repo), results_repo, or both.")
-    records = read_records(results)
-    if not records:
-        raise ValueError(f"{results} has no results. Make some with `tse run --out {results}`.")
-    planned, name = [], None
+    records, planned, name = Results.load(results).records, [], None
     if model_repo:
         of_model, notes = _of_repository(records, model_repo)
         files, refused = _entries(of_model, data_org, results_repo)
@@ -288,9 +286,6 @@ def install_metrics() -> list[Path]:
 
     `evaluate` takes the newest copy in its cache where the Hub cannot be reached or has no metric of a bare name. A
     copy's folder is named by the hash of its code, so call this again after another version was installed.
-
-    Raises:
-        ValueError: the cache cannot be written.
     """
     from evaluate.loading import init_dynamic_modules
 
@@ -298,15 +293,9 @@ def install_metrics() -> list[Path]:
     for folder in sorted(path for path in bundle_folder("metrics").iterdir() if path.is_dir()):
         scripts = sorted(folder.glob("*.py"))
         code = hashlib.sha256(b"".join(script.read_bytes() for script in scripts)).hexdigest()
-        try:
-            copy = Path(init_dynamic_modules(), "metrics", f"evaluate-metric--{folder.name}", code)
-            copy.mkdir(parents=True, exist_ok=True)
-            for script in scripts:
-                shutil.copyfile(script, copy / script.name)  # now the newest of several versions
-        except OSError as error:
-            raise ValueError(
-                f"The cache of evaluate could not be written: {error}. Set HF_MODULES_CACHE to a folder that can be "
-                "written, here and where the metrics are loaded, or load them with tse_scorers.load_metric."
-            ) from error
+        copy = Path(init_dynamic_modules(), "metrics", f"evaluate-metric--{folder.name}", code)
+        copy.mkdir(parents=True, exist_ok=True)
+        for script in scripts:
+            shutil.copyfile(script, copy / script.name)  # now the newest of several versions
         installed.append(copy)
     return installed

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -14,9 +14,6 @@ from .io.store import Record, read_records
 from .io.systems import short_names
 from .report.numbers import with_interval
 from .suites import find_suite
-
-if TYPE_CHECKING:
-    import matplotlib.axes
 
 
 class Results:
@@ -49,13 +46,6 @@ class Results:
         named = zip(self.records, self.systems, strict=True)
         return frame_of({**row, "system": system} for record, system in named for row in record.rows)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows of results as a frame."""
-        return self.frame.copy()
-
-    def __len__(self) -> int:
-        return len(self.frame)
-
     def __repr__(self) -> str:
         return "\n\n".join(self.table(suite).to_string(index=False) for suite in self.frame["suite"].unique())
 
@@ -83,21 +73,16 @@ class Results:
         frame = self.frame if suite is None else self.frame[self.frame["suite"] == suite]
         own = {name for record in self.records for name in record.facts.get("levels", ())}
         shown = frame[frame["level"].isin(["all", *([level] if level else own)])]
-        suites = [find_suite(name) for name in shown["suite"].unique()]
-        headlines = {
-            measure.name: measure.label for of in suites for measure in of.measures if measure.headline
-        }
-        shown = shown[shown["measure"].isin(list(headlines))]
+        measures = [of for name in shown["suite"].unique() for of in find_suite(name).measures if of.headline]
+        labels = {measure.name: measure.label for measure in measures}
+        shown = shown[shown["measure"].isin(list(labels))]
         group = shown["level"].where(shown["level"] == "all", shown["level"] + "=" + shown["value"])
         text = [with_interval(row, 3) for row in shown.to_dict("records")]
         cells = shown.assign(model=shown["system"], group=group, text=text)
         index = ["model", "suite", "config", "group"]
         wide = cells.pivot_table(index=index, columns="measure", values="text", aggfunc="last", sort=False)
         wide = (
-            wide[[name for name in headlines if name in wide]]
-            .rename(columns=headlines)
-            .fillna("–")
-            .reset_index()
+            wide[[name for name in labels if name in wide]].rename(columns=labels).fillna("–").reset_index()
         )
         return wide if wide["group"].nunique() > 1 else wide.drop(columns="group")
 
@@ -128,36 +113,20 @@ class Results:
         return whole[[*IDENTITY, *(name for name in whole if name not in IDENTITY)]]
 
     def compare(self, **options: Any) -> pd.DataFrame:
-        """Return the differences of the models, and warn of what is not compared; see `runs.compare.compare`."""
+        """Return the differences of the models, a row for each, and warn of what is not compared.
+
+        Args:
+            **options: as of `tse compare`: `reference` (a model; by default the first one of each suite and data),
+                `measures` (such as `["ew@top-0.9"]`; by default the headline ones), `by` (a column whose values are
+                conditions, or several), `common_lemmas` (EW over the lemmas that all models score),
+                `allow_different` (also where data or options differ; the column `different` names them).
+        """
         from .runs.compare import compare
 
         found = compare(self, **options)
         for sentence in found.not_compared:
             warnings.warn(sentence, stacklevel=2)
         return found.rows
-
-    def plot(self, measure: str | None = None, level: str = "all") -> "matplotlib.axes.Axes":
-        """Draw the scores of a measure with their intervals, and return matplotlib's axes.
-
-        Args:
-            measure: such as `ew`; by default the leading one of the first suite.
-            level: whose groups are drawn: `group`, `paradigm`, …; by default the whole.
-        """
-        name = measure or find_suite(self.frame["suite"].iloc[0]).leading().name
-        rows = self.frame[self.frame["measure"].eq(name) & self.frame["level"].eq(level)]
-        if rows.empty:
-            known = ", ".join(self.frame["measure"].unique()[:12])
-            raise ValueError(
-                f"There are no results of {name!r} at the level {level!r}; measures are {known}."
-            )
-        group = (rows["config"] + " " + rows["value"]).str.strip()
-        wide = rows.assign(group=group).pivot(index="group", columns="system")
-        wide = wide.loc[group.unique()[::-1]]  # the first one on top
-        score, low, high = (wide[of][rows["system"].unique()] for of in ("score", "ci_low", "ci_high"))
-        arms = [[score[system] - low[system], high[system] - score[system]] for system in score]
-        axes: matplotlib.axes.Axes = score.plot.barh(xerr=arms, xlabel=name, ylabel="")
-        axes.legend(bbox_to_anchor=(1, 1))
-        return axes
 
 
 def _systems(records: Sequence[Record]) -> list[str]:

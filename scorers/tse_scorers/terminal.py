@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 _out = Console(highlight=False)
-_err = Console(
-    stderr=True, highlight=False, quiet=os.environ.get("RANK", "0") != "0"
-)  # one process of a launch
+_is_first = os.environ.get("RANK", "0") == "0"  # of the processes of a launch
+_err = Console(stderr=True, highlight=False, quiet=not _is_first)
 
 
 @contextmanager
@@ -69,7 +68,7 @@ def show(table: RenderableType) -> None:
 
 
 def table(frame: "pd.DataFrame", title: str = "") -> None:
-    """Print a table whole: texts are folded where the terminal is narrow, never cut."""
+    """Print a table that fits the terminal."""
     from .report.blocks import Plain
 
     show(Plain("", title, frame).rich())

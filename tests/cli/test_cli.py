@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import refused, tse
+from rich.console import Console
 
-from tse_scorers import cli
+from tse_scorers import cli, terminal
 from tse_scorers.io.store import read_records
 
 COMMANDS = (
@@ -121,6 +122,19 @@ def test_a_model_is_checked():
     assert code == 0 and "mask token" in said and "not applicable" in said, said
 
 
+@pytest.mark.parametrize("width, ends", [(80, ["step1000", "step2000", "0.250"]), (40, ["1000", "2000"])])
+def test_a_table_breaks_no_word_and_keeps_the_ends_of_names(width, ends, monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "_out", Console(width=width))
+    names = [f"EleutherAI/pythia-160m-deduped-a-run-of-ours-step{n}" for n in (1000, 2000)]
+    terminal.table(
+        pd.DataFrame({"model": names, "found": "several words to be folded", "logprob": [-0.5, 0.25]})
+    )
+    lines = capsys.readouterr().out.split("\n")
+    words = {word for line in lines for word in line.split()}
+    assert max(map(len, lines)) <= width and {"several", "words", "folded", "logprob"} <= words
+    assert all(any(word.endswith(end) for word in words) for end in ends)
+
+
 def test_published_sets_are_listed():
     assert "zorro" in tse("sets")[1] and "MIT" in tse("sets", "zorro")[1]
     assert "blimp" in refused("sets", "blmp")
@@ -160,6 +174,7 @@ def test_the_help_of_a_suite_has_its_options_with_their_defaults(suite, monkeypa
         ("run agrement", "agreement"),
         ("run pairs.csv", "--data"),
         ("run --dat pairs.csv", "--data"),
+        ("run --methods full --model tiny-causal", "an option of `tse run minimal_pairs`"),
         ("run --data nothing.csv", "nothing.csv"),
         ("run --data empty.csv", "row 1"),
         ("run --data no_rows.csv", "no rows"),

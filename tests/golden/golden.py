@@ -77,7 +77,7 @@ OWN_GAPS = pd.DataFrame(
 
 def results_table(results) -> pd.DataFrame:
     """Return rows of results by model, level, value and measure."""
-    frame = results.to_pandas()
+    frame = results.frame.copy()
     frame["value"] = frame["value"].str.replace(r"data-frame-\w{8}", "own", regex=True)
     frame["model"] = frame["model"].map(
         lambda name: Path(name).name.removesuffix(".csv").removesuffix(".json")

@@ -65,6 +65,18 @@ def test_the_papers_models_are_compared_with_themselves(tmp_path, monkeypatch):
     assert any(line.startswith("unigram: its training text was not released") for line in every.left_out)
 
 
+def test_without_a_network_the_reason_is_said_once(tmp_path, monkeypatch):
+    def unreachable():
+        raise ConnectionError("the Hub does not answer")
+
+    places = {"bert": PaperModel("org/bert"), "distilbert": PaperModel("org/distilbert")}
+    monkeypatch.setitem(PAPERS, "rochereau2020", replace(PAPERS["rochereau2020"], models=places))
+    monkeypatch.setattr("tse_scorers.models.load.require_reachable", unreachable)
+    with pytest.raises(ValueError, match=r"org/bert.*does not answer") as said:
+        rochereau(tmp_path, "9", models=())
+    assert str(said.value).count("does not answer") == 1 and "tiny-" not in str(said.value)
+
+
 def test_a_dry_run_of_newman_2021(tmp_path):
     said = tse("reproduce", "newman2021", "--table", 2, "-m", "tiny-causal", "--limit", 1, "--out", tmp_path)[
         1

@@ -29,7 +29,7 @@ def results(tmp_path_factory) -> Results:
 
 
 def test_a_measure_has_one_row_for_a_model_and_a_group(results):
-    frame = results.to_pandas()
+    frame = results.frame
     ew = frame[frame["measure"] == "ew"]
     assert len(ew) == len(ew.drop_duplicates(["model", "level", "value"])) == 4
     assert frame["measure"].iloc[0] == "tse" and frame["measure"].str.startswith("ew@top-").any()
@@ -56,13 +56,6 @@ def test_means_of_items_are_the_results(results):
     assert {"good", "bad", "tse"} <= set(results.items(table="pairs"))
     with pytest.raises(ValueError, match="expected one of contexts, lemmas, pairs"):
         results.items(table="rows")
-
-
-def test_a_picture_is_drawn(results):
-    axes = results.plot(level="group")
-    assert axes.get_xlabel() == "ew" and len(axes.get_yticks()) == 1
-    with pytest.raises(ValueError, match="no results of 'auc'"):
-        results.plot("auc")
 
 
 def test_results_are_read_again_from_one_or_several_folders(results, tmp_path):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..io.store import Record
 from ..io.systems import basename
+from ..models.model_source import name_a_model
 from ..models.options import ModelOptions
 from ..report.numbers import number
 from ..runs.jobs import Failure, Job
@@ -132,7 +133,10 @@ def reproduce(
     if records and theirs["prefix"].notna().any():
         ours.append(_probable_forms(records, theirs))
     if not any(map(len, ours)):
-        explanations = " ".join([*left_out, *map(str, failures)])
+        why = {of.model: str(of).removesuffix(name_a_model(of.model)) for of in failures}
+        # Each reason once, of the first model that has it.
+        said = {text.replace(model, ""): text for model, text in reversed(why.items())}
+        explanations = " ".join([*left_out, *reversed(said.values())])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
     compared = _compared(theirs, pd.concat(ours), meant)
     if compared.empty:

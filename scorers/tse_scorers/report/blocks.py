@@ -1,5 +1,6 @@
 """What is shown: tables and figures over tidy scores, the same on the page, in a paper, a notebook and a terminal."""
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -268,6 +269,11 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
     return shown.format_index(one_line, escape=escape).format_index(one_line, escape=escape, axis=1)
 
 
+FEWEST_LETTERS = 10
+"""Of a long word that are shown on a narrow terminal."""
+_NUMBER = re.compile(r"\[?[<>]?[+−-]?\d.*|–")
+_WORD = re.compile(r"[^ \u2e80-\uffff]+")
+"""Chinese and Japanese are folded anywhere."""
 _SIGNS = str.maketrans({
     "−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$", "†": r"$\dagger$",
 })  # fmt: skip
@@ -283,21 +289,58 @@ def _latex(table: "Table | Plain", shown: "Styler") -> str:
 
 
 def _rich(title: str, frame: pd.DataFrame) -> "Group":
-    from rich import box
     from rich.console import Group
-    from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
-    for name, values in frame.items():
-        is_number = values.astype(str).str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all()
-        justify: Literal["left", "right"] = "right" if is_number else "left"
-        shown.add_column(Text(one_line(name)), justify=justify, overflow="fold")
-    for row in frame.itertuples(index=False):
-        cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
-        shown.add_row(*(Text(one_line(cell)) for cell in cells))  # no markup in names
-    return Group(Text(printable(title), "italic"), shown)  # the title may be wider than the table
+    return Group(Text(printable(title), "italic"), _Fitted(frame))  # the title may be wider than the table
+
+
+class _Fitted:
+    """A table on a terminal: folded at spaces; long words lose their beginnings, what has no room is named."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        frame = frame.map(lambda cell: plain(cell, 3) if isinstance(cell, float) else cell)
+        self._columns = [[one_line(text) for text in (name, *cells)] for name, cells in frame.items()]
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """Yield what rich prints."""
+        from rich import box
+        from rich.cells import cell_len
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        sizes = []  # of a column: its cells, if they are numbers, which are not folded; its longest word
+        for heading, *cells in self._columns:
+            is_number = all(map(_NUMBER.fullmatch, cells))
+            words = _WORD.findall(heading if is_number else " ".join([heading, *cells]))
+            sizes.append((is_number * max(map(cell_len, cells), default=0), max(map(len, words), default=2)))
+
+        def widths(most: int) -> list[int]:
+            return [max(whole, min(word, most)) + 2 for whole, word in sizes]
+
+        def shorter(word: re.Match[str]) -> str:
+            return word[0] if len(word[0]) <= most else f"…{word[0][1 - most :]}"
+
+        fits = sum(max(map(cell_len, of)) + 3 for of in self._columns) < options.max_width
+        room = options.max_width + 2  # two spaces between columns where it does not fit, else three
+        most = next((n for n in range(room, FEWEST_LETTERS, -1) if sum(widths(n)) <= room), FEWEST_LETTERS)
+        given = widths(most)
+        while sum(given) > room and len(given) > 1:
+            given.pop()
+        texts = [[_WORD.sub(shorter, text) for text in of] for of in self._columns[: len(given)]]
+        table = RichTable(box=box.SIMPLE_HEAD, show_edge=fits, pad_edge=False, collapse_padding=not fits)
+        for n, of in enumerate(texts):
+            given[n] = min(max(map(cell_len, of)) + 2, given[n] + room - sum(given))
+            justify: Literal["left", "right"] = "right" if sizes[n][0] else "left"
+            table.add_column(Text(of[0]), justify=justify, width=given[n] - 2, overflow="fold")
+        for row in list(zip(*texts, strict=True))[1:]:
+            table.add_row(*map(Text, row))  # no markup in names
+        yield table
+        if left_out := [heading for heading, *_ in self._columns[len(given) :]]:
+            yield Text(f"Not shown, for lack of width: {', '.join(left_out)}.")
+        if not fits:
+            yield ""
 
 
 def _basis(row: Mapping[Hashable, Any]) -> str:

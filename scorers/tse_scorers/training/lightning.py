@@ -19,49 +19,30 @@ if TYPE_CHECKING:
 
 
 class LightningSyntaxEvaluation(Callback):
-    """Scores the model in training after each validation, or every n steps, and logs the scores.
+    """Scores the model in training after each validation (`val_check_interval` sets when), and logs the scores.
 
     Args:
         tokenizer: the model's tokenizer.
         model: the attribute of the LightningModule that holds the model of `transformers`.
-        every_n_steps: score after every n optimizer steps; None scores after each validation.
         **options: of `LiveEvaluation`: suites, budget, seed, by_group, model_options.
 
     Raises:
         ValueError: a suite is unknown, its data cannot be loaded, or the budget is too small.
     """
 
-    def __init__(
-        self,
-        tokenizer: "PreTrainedTokenizerBase",
-        model: str = "model",
-        *,
-        every_n_steps: int | None = None,
-        **options: Any,
-    ) -> None:
-        self._tokenizer, self._attribute, self._every_n_steps = tokenizer, model, every_n_steps
+    def __init__(self, tokenizer: "PreTrainedTokenizerBase", model: str = "model", **options: Any) -> None:
+        self._tokenizer, self._attribute = tokenizer, model
         self._evaluation = LiveEvaluation(**options)
-        self._scored_at: int | None = None
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Score a few pairs, so that errors are raised before any training."""
         with _autocast_of(trainer):
             self._evaluation.check(getattr(pl_module, self._attribute), self._tokenizer)
 
-    def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: object) -> None:
-        """Score and log, if it is time."""
-        step = trainer.global_step
-        due = self._every_n_steps and step > 0 and step % self._every_n_steps == 0
-        if due and step != self._scored_at:  # a batch whose gradients are accumulated does not move the step
-            self._scored_at = step
-            self._log(trainer, pl_module)
-
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Score and log, except in the sanity check."""
-        if not self._every_n_steps and not trainer.sanity_checking:
-            self._log(trainer, pl_module)
-
-    def _log(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.sanity_checking:
+            return
         with _autocast_of(trainer):
             scores = self._evaluation(getattr(pl_module, self._attribute), self._tokenizer, shared=True)
         # In all processes: callbacks that monitor a score look for it in each, and all have the same.

@@ -12,18 +12,19 @@ import copy
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
 import torch
 
 from ..engine.forward import is_sharded
+from ..engine.plan import Indices
 from ..io.suggestions import suggesting_keywords
 from ..loading import load_with_options
 from ..models.options import ModelOptions, check_value
 from ..models.pretrained import PretrainedScorer
-from ..suites.agreement import Agreement
+from ..suites.agreement import Agreement, load_lemmas
 from ..suites.base import ALL, Suite, Tables
+from ..suites.gaps import list_lemmas
 from .live_model import ModelInTraining, bare_model, gives_numbers, undisturbed
 
 if TYPE_CHECKING:
@@ -64,13 +65,11 @@ class LiveEvaluation:
         by_group: bool = False,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
     ) -> None:
-        budget = budget.item() if isinstance(budget, np.generic) else budget
         check_value("budget", budget, int | None)
         given = [suites] if isinstance(suites, Suite) else list(suites or [Agreement()])
         if len({suite.name for suite in given if isinstance(suite, Suite)}) < len(given):
             raise ValueError(
-                f"suites are {suites!r:.200}; expected suites of different names, such as Agreement() or "
-                "MinimalPairs(data=…)."
+                f"suites are {suites!r:.200}; expected suites of different names: [Agreement(), German()]."
             )
         self._suites = [suite if budget is None else suite.sampled(budget, seed) for suite in given]
         self.keys = tuple(f"{suite.name}/{m.name}" for suite in given for m in suite.measures if m.headline)
@@ -97,7 +96,7 @@ class LiveEvaluation:
 
         Raises:
             TypeError: the model cannot be called, or returns no logits.
-            ValueError: the model's vocabulary has no inflections, its attention refuses float32, …
+            ValueError: the model's vocabulary has no inflections, an adapter changes its inputs, …
         """
         bare, scores = bare_model(model), dict[str, float]()
         shared = shared and torch.distributed.is_initialized() and not is_sharded(bare)
@@ -182,3 +181,37 @@ def _tables(suite: Suite, scorer: PretrainedScorer, shared: bool) -> Tables:
     gathered: list[list[Tables]] = [[]] * size
     torch.distributed.all_gather_object(gathered, computed)
     return suite.joined([gathered[number % size][number // size] for number in range(len(chunks))])
+
+
+class Inflections(NamedTuple):
+    """The ids of both inflections of the lemmas whose inflections are single, different tokens, (lemmas,)."""
+
+    singular: Indices
+    plural: Indices
+
+
+def inflection_ids(
+    model: ModelInTraining,
+    tokenizer: "PreTrainedTokenizerBase",
+    lemmas: str = "released",
+    *,
+    opening: bool = False,
+) -> Inflections:
+    """Return the vocabulary ids of a lemma list's inflections at a gap, which the metric `refined_tse` needs.
+
+    Give them to `metric.add_batch` beside logits, as `incorrect_ids` and `correct_ids`, and `swapped=True` for contexts
+    with a singular subject.
+
+    Args:
+        model: a language model of `transformers`, which is not changed.
+        tokenizer: its tokenizer.
+        lemmas: `released`, `clean`, the list of another language, or a file with the columns `singular` and `plural`.
+        opening: the gaps open their sentences.
+
+    Raises:
+        ValueError: the list cannot be used, or none of its lemmas has two single-token inflections.
+    """
+    model = bare_model(model)
+    with undisturbed(model):
+        scorer = load_with_options(model, ModelOptions(), tokenizer)
+        return Inflections(*list_lemmas(scorer, load_lemmas(lemmas), [opening])[opening].ids)

@@ -58,9 +58,6 @@ def undisturbed(model: LanguageModel) -> Iterator[torch.dtype | None]:
 
     Yields:
         The dtype of that autocast; None where it is off.
-
-    Raises:
-        ValueError: the model refuses float32, and its training uses no autocast here.
     """
     inside = cast(nn.Module, getattr(model, "_fsdp_wrapped_module", model))
     device, autocast = model.device.type, None
@@ -81,15 +78,9 @@ def undisturbed(model: LanguageModel) -> Iterator[torch.dtype | None]:
             torch.autocast(device, enabled=False),
             torch.compiler.set_stance("force_eager"),
         ):
-            refused = _refused_float32(model, autocast is not None)
-            if refused is not None and autocast is None:
-                raise ValueError(
-                    f"{type(inside).__name__} does not compute in float32 ({refused}), and no autocast is on. "
-                    "Make the call under the autocast of the training (with torch.autocast('cuda', "
-                    "dtype=torch.bfloat16): …), or load the model with attn_implementation='sdpa'."
-                ) from refused
-            with nullcontext() if refused is None else torch.autocast(device, dtype=autocast):
-                yield None if refused is None else autocast
+            autocast = autocast if autocast and _refuses_float32(model) else None
+            with nullcontext() if autocast is None else torch.autocast(device, dtype=autocast):
+                yield autocast
     finally:
         if forward is not None:
             inside.forward = forward
@@ -106,14 +97,10 @@ def undisturbed(model: LanguageModel) -> Iterator[torch.dtype | None]:
                 cast(Any, module).reshard()
 
 
-def _refused_float32(model: LanguageModel, uses_autocast: bool) -> Exception | None:
-    """Return the error with which a model's attention refuses float32; None if it does not. Other errors are raised.
-
-    Only models in float32 are tried whose training uses autocast, or whose attention is known to need it.
-    """
-    flash = "flash" in str(getattr(model.config, "_attn_implementation", ""))
-    if model.dtype != torch.float32 or not (uses_autocast or flash):
-        return None
+def _refuses_float32(model: LanguageModel) -> bool:
+    """Whether the attention of a model in float32 refuses to compute in it; other errors are raised."""
+    if model.dtype != torch.float32:
+        return False
     model.eval()
     ids = torch.tensor([[0, 1, 0]], device=model.device)
     decoder = {"decoder_input_ids": ids} if getattr(model.config, "is_encoder_decoder", False) else {}
@@ -122,8 +109,8 @@ def _refused_float32(model: LanguageModel, uses_autocast: bool) -> Exception | N
     except (RuntimeError, ValueError, TypeError) as error:
         if not _REFUSES_FLOAT32.search(str(error)):
             raise
-        return error
-    return None
+        return True
+    return False
 
 
 def gives_numbers(model: LanguageModel, tokenizer: "PreTrainedTokenizerBase") -> bool:
