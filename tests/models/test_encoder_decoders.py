@@ -167,5 +167,5 @@ def test_gaps_and_forms_of_mntp_are_read_before_the_mask():
 def test_mntp_needs_a_token_before_the_text():
     model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
-    with pytest.raises(ValueError, match=r"\(mntp\), .*tokenizer .*start token"):
+    with pytest.raises(ValueError, match=r"\(mntp\), .*tokenizer puts no token before a text"):
         load_scorer(model, tokenizer, mntp=True).sentence_logprobs(SENTENCES)

@@ -135,7 +135,7 @@ def test_what_is_no_tokenizer_and_options_without_effect_are_refused(own):
 def test_a_function_that_sees_what_follows_is_a_masked_model():
     model, tokenizer = tiny_model("masked", "bert")
     function = OwnModel(lambda ids: model(ids).logits, module=model, name="own bert")
-    with pytest.raises(ValueError, match=r"masked model \(kind='masked'\)"):
+    with pytest.raises(ValueError, match=r"as a masked model \(kind='masked'"):
         load_scorer(function, tokenizer).sentence_logprobs(SENTENCES)
     expected = load_scorer(model, tokenizer).sentence_logprobs(SENTENCES)
     found = load_scorer(function, tokenizer, kind="masked").sentence_logprobs(SENTENCES)

@@ -8,7 +8,7 @@ import pytest
 from hostile import HOSTILE, UNSEEN
 from rich.console import Console
 
-from tse_scorers.report.blocks import Plain, Plot, Table, latex
+from tse_scorers.report.blocks import Plain, Plot, Table
 from tse_scorers.report.draw import draw
 
 NAMES = pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
@@ -76,7 +76,9 @@ def test_a_cell_has_its_score_interval_and_doubt():
     assert text.loc["x", "a"] == ">0.99 [0.90, 1.00]" and text.loc["x", "b"] == "0.50 [0.40, 0.60]*"
     assert text.loc["y", "a"] == text.loc["y", "b"] == "–"
     doubtful = Table("t", "T", frame.assign(reliable=False, unlike=[False, True, False]), intervals=False)
-    assert list(doubtful.text().loc["x"]) == [">0.99*", "0.50*†"] and r"0.50*$\dagger$" in doubtful.latex()
+    assert list(doubtful.text().loc["x"]) == [">0.99*", "0.50*†"]
+    assert r"0.50*$\dagger$" in doubtful.latex()
+    assert "tables.csv has the intervals." in doubtful.latex(), "a paper has no hover"
 
 
 def test_rows_and_columns_are_in_the_order_of_the_scores():
@@ -91,7 +93,7 @@ def test_latex_has_the_best_in_bold_and_rules():
     text = Table("t1", "A & B.", scores(("a", "x_1", 0.9, 0.85, 0.95), ("b", "x_1", 0.8, 0.7, 0.84))).latex()
     assert r"\bfseries 0.90" in text and r"\bfseries 0.80" not in text
     assert (
-        r"x\_1" in text and r"\toprule" in text and r"\caption{A \& B.}" in text and r"\label{tab:t1}" in text
+        r"x\_1" in text and r"\toprule" in text and r"\caption{A \& B. " in text and r"\label{tab:t1}" in text
     )
 
 
@@ -126,7 +128,8 @@ def test_a_name_is_only_text_in_a_figure_and_a_terminal(name):
 
 
 def test_a_caption_is_escaped_as_a_cell_is():
-    assert latex("50 % of a_b & {c}") == r"50 \% of a\_b \& \{c\}"
+    text = Table("t", "50 % of a_b & {c}", scores(("a", "x", 0.9, 0.85, 0.95))).latex()
+    assert r"\caption{50 \% of a\_b \& \{c\} " in text
 
 
 def test_lines_without_a_colour_are_thin_and_grey():

@@ -1,6 +1,6 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of the suite agreement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -129,8 +129,8 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
     return found
 
 
-def probable_forms(record: Record) -> pd.DataFrame:
-    """Return the most probable words at each gap.
+def probable_forms(record: Record, contexts: Collection[str] | None = None) -> pd.DataFrame:
+    """Return the most probable words at each gap, or at those of some contexts.
 
     The columns are `context`, `group`, `prefix`, `suffix`, `rank`, `form`, `probability`, and `status` (`correct`,
     `incorrect`, or "" for a word that is no form of a listed verb).
@@ -139,6 +139,7 @@ def probable_forms(record: Record) -> pd.DataFrame:
     table = record.tables["contexts"].read(columns)
     if "words" not in table:
         return pd.DataFrame()
+    table = table if contexts is None else table[table["context"].isin(contexts)]
     table = table.explode(["words", "probabilities"], ignore_index=True)
     table = table.rename(columns={"words": "form", "probabilities": "probability"})
     lemmas = record.tables["lemmas"].read(["singular", "plural"])
@@ -154,14 +155,15 @@ def table3(records: Mapping[str, Record], which: str) -> list[Block]:
     """Return the most probable words at some gaps, marked as right or wrong; the paper's two gaps first."""
     theirs, frames = published_rows("newman2021").query("table == '3'"), []
     for system, record in list(records.items())[:MOST_ACROSS]:
-        forms = probable_forms(record)
-        if forms.empty:
-            continue
-        contexts = forms.drop_duplicates(["group", "context"])
+        contexts = record.tables["contexts"].read(["context", "group", "prefix"])
+        contexts = contexts.drop_duplicates(["group", "context"])
         turn = np.array(contexts.groupby("group", sort=False).cumcount())  # evenly over the constructions
         is_papers = contexts["prefix"].str.strip().isin(theirs["prefix"].str.strip())
         turn[is_papers.to_numpy() & ~contexts["prefix"].duplicated().to_numpy()] = -1
         chosen = contexts.iloc[np.argsort(turn, kind="stable")[: EXAMPLES + int((turn < 0).sum())]]
+        forms = probable_forms(record, chosen["context"])
+        if forms.empty:
+            continue
         place = forms["context"].map({of: place for place, of in enumerate(chosen["context"])})
         shown = forms.assign(place=place, system=system).dropna(subset=["place"])
         shown = shown.drop_duplicates(["context", "rank"])

@@ -167,7 +167,7 @@ def cells(rows: pd.DataFrame) -> list[Block]:
     title = f"AUC of the 36 cells of case order by roles, all six violations (Tables 1 and 6 to 28).{which}"
     blocks: list[Block] = [Plot("german_cells", title, "heat", points, "AUC", chance=None)]
     for place, (system, of) in enumerate(ours.groupby("system", sort=False)):
-        name, title = f"german_cells_{place}", f"{system}: AUC of the 36 cells, with 95 % intervals on hover."
+        name, title = f"german_cells_{place}", f"{system}: AUC of the 36 cells."
         blocks.append(Table(name, title, of, columns=("kind", "x"), intervals=False, folded=True, bars=""))
     return blocks
 

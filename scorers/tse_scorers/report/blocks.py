@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ..suites.base import Text
 
 
+INTERVAL = "95 % interval, which allows for the choice of items"
+BOLD = "Bold: above all other models by more than chance explains (5 % over all comparisons of its column)."
+
+
 class Cell(NamedTuple):
     """A cell of the page: `text` and `interval` ("" for none); on hover, what it is over (`basis`).
 
@@ -45,7 +49,7 @@ class Table:
         scores: tidy rows; of several for one place, the last one counts.
         rows: the column of the row headers.
         columns: the columns of the headings, upper one first.
-        note: a remark below it.
+        note: a remark below it, beside what its marks mean.
         intervals: whether cells have their intervals in words (else they are on hover).
         folded: shown only when the reader opens it.
         bars: what the page draws below each score: its interval on a line from 0 to 1, or a bar of its length.
@@ -151,9 +155,35 @@ class Table:
         return marks
 
     def latex(self) -> str:
-        """Return a LaTeX table with booktabs rules, across both columns of a paper, the best of each row in bold."""
+        """Return it as LaTeX, what is best in bold."""
+        said = f"Brackets: {INTERVAL}." if self.intervals else "tables.csv has the intervals."
         bold = self.pivot(self.marks).map(lambda is_best: "font-weight:bold" * (is_best is True))
-        return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
+        shown = _styler(self.text(), "latex").apply(lambda _: bold, axis=None)
+        return _latex(self.name, f"{self.title} {self.explained(said)}".strip(), shown)
+
+    def explained(self, intervals: str) -> str:
+        """Return the note and what its marks mean; `intervals` says how intervals are shown, where there are some."""
+        has_intervals = bool(self.scores["ci_low"].notna().any())
+        said = [self.note, intervals * has_intervals, BOLD * bool(self.marks.any())]
+        return " ".join(filter(None, said))
+
+    @property
+    def below(self) -> str:
+        """What the page says below it."""
+        where = "Brackets and line" if self.intervals else "Line, and on hover its numbers"
+        line = f"{where}: {INTERVAL}; the line is from 0 to 1, its tick guessing."
+        return self.explained({"interval": line, "share": "", "": f"On hover: {INTERVAL}."}[self.bars])
+
+    def plot(self) -> "Plot":
+        """Return our scores as a figure, for a paper: a row for each group or system, a panel for each measure."""
+        ours = self.scores[self.scores["source"].eq("run") & self.scores["score"].notna()]
+        panel = (ours["data"] + ": " if ours["data"].nunique() > 1 else "") + ours["measure"]
+        points = ours.assign(panel=panel, y=ours["score"])
+        if self.rows == "system":
+            points = points.assign(label=points["system"])
+        elif points["system"].nunique() > 1:
+            points = points.assign(series=points["system"])
+        return Plot(self.name, self.title, "dots", points, "score")
 
     def rich(self) -> "Group":
         """Return the table for a terminal."""
@@ -176,13 +206,13 @@ class Plain:
     note: str = ""
     folded: bool = True
 
-    def styler(self, escape: Literal["html", "latex"] = "html") -> "Styler":
-        """Return the table; `escape` is what its cells and headings are escaped for."""
-        return _styler(self.frame.map(lambda cell: one_line(cell) if isinstance(cell, str) else cell), escape)
+    def styler(self) -> "Styler":
+        """Return the table for a page: its cells and headings are escaped."""
+        return _styler(self.frame, "html")
 
     def latex(self) -> str:
         """Return it as LaTeX."""
-        return _latex(self, self.styler("latex"))
+        return _latex(self.name, f"{self.title} {self.note}".strip(), _styler(self.frame, "latex"))
 
     def rich(self) -> "Group":
         """Return it for a terminal."""
@@ -258,15 +288,30 @@ class Section:
     example: Example | None
 
 
-def latex(text: str) -> str:
-    """Escape a caption as pandas does a cell."""
-    lines = pd.DataFrame([one_line(text)]).style.format(escape="latex").hide(axis=1).hide().to_latex()
-    return lines.split("\n")[1].removesuffix(r" \\")
-
-
 def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
-    shown = frame.style.format(escape=escape, precision=2, thousands=",", na_rep=MISSING).hide(names=True)
+    lines = frame.map(lambda cell: one_line(cell) if isinstance(cell, str) else cell)
+    shown = lines.style.format(escape=escape, precision=2, thousands=",", na_rep=MISSING).hide(names=True)
     return shown.format_index(one_line, escape=escape).format_index(one_line, escape=escape, axis=1)
+
+
+_FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%" + "\n"
+"""Makes a table that is wider than the page as wide as the page."""
+_SIGNS = str.maketrans({
+    "−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$", "†": r"$\dagger$",
+})  # fmt: skip
+"""What pdflatex has no letter for."""
+
+
+def _latex(name: str, caption: str, shown: "Styler") -> str:
+    as_cell = pd.DataFrame([one_line(caption)]).style.format(escape="latex").hide(axis=1).hide().to_latex()
+    text: str = shown.to_latex(
+        hrules=True, environment="table*", position_float="centering", multicol_align="c", multirow_align="naive",
+        convert_css=True, label=f"tab:{name}", caption=as_cell.split("\n")[1].removesuffix(r" \\"),
+    )  # fmt: skip
+    fitted = text.replace(r"\begin{tabular}", _FIT + r"\begin{tabular}").replace(
+        r"\end{tabular}", r"\end{tabular}}"
+    )
+    return fitted.translate(_SIGNS)
 
 
 FEWEST_LETTERS = 10
@@ -274,18 +319,6 @@ FEWEST_LETTERS = 10
 _NUMBER = re.compile(r"\[?[<>]?[+−-]?\d.*|–")
 _WORD = re.compile(r"[^ \u2e80-\uffff]+")
 """Chinese and Japanese are folded anywhere."""
-_SIGNS = str.maketrans({
-    "−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$", "†": r"$\dagger$",
-})  # fmt: skip
-"""What pdflatex has no letter for."""
-
-
-def _latex(table: "Table | Plain", shown: "Styler") -> str:
-    text: str = shown.to_latex(
-        hrules=True, environment="table*", position_float="centering", multicol_align="c", multirow_align="naive",
-        convert_css=True, label=f"tab:{table.name}", caption=latex(f"{table.title} {table.note}".strip()),
-    )  # fmt: skip
-    return text.translate(_SIGNS)
 
 
 def _rich(title: str, frame: pd.DataFrame) -> "Group":

@@ -36,6 +36,8 @@ MOST_MARKS = 25
 """Points of a line with more are not marked."""
 MOST_BANDS = 3
 """With more lines than this, intervals are left to the table."""
+WIDER = 6.3
+"""Inches of a figure across the whole page of a paper."""
 LONGEST_NAME = 34
 """Characters of a name in a figure; longer ones are shortened in the middle."""
 
@@ -50,10 +52,11 @@ def style(font_size: float = 9, family: str = "") -> Iterator[None]:
         yield
 
 
-def draw(plot: Plot, width: float = 7.2) -> "Figure":
+def draw(plot: Plot, width: float = 7.2, tallest: float = np.inf) -> "Figure":
     """Draw a plot, one panel per value of `panel`, so many inches wide, inside `style`.
 
-    Its height is estimated from its rows, panels and lines of text (`line`, in inches).
+    Its height is estimated from its rows, panels and lines of text (`line`, in inches). What would be higher than
+    `tallest` is drawn `WIDER`.
     """
     from matplotlib import rcParams
     from matplotlib.figure import Figure
@@ -82,16 +85,18 @@ def draw(plot: Plot, width: float = 7.2) -> "Figure":
     n_lines = max(text.count("\n") + bool(text) for text in titles) + (2.2 if plot.ticks else 1.2)
     labels = line / 2 * longest.get("x", 0) if plot.kind == "heat" else 0.0
     tall = down * (height + line * n_lines + labels) + line * (2 + -(-len(entries) // columns))
+    if tall > tallest and width < WIDER:
+        return draw(plot, WIDER, tallest)
     has_one_x = plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
     figure = Figure(figsize=(width, tall), layout="constrained")
-    grid = figure.subplots(
-        down, across, squeeze=False, sharey=True, sharex=plot.kind == "dots" or has_one_x
-    ).ravel()
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
-    for axes, text, panel in zip(grid, titles, panels.values(), strict=False):
+    grid = [figure.add_subplot(down, across, place) for place in range(1, len(panels) + 1)]
+    ends = _span(points, plot.chance) if plot.kind != "heat" else plot.span  # shared axes are slow to draw
+    for place, (axes, text, panel) in enumerate(zip(grid, titles, panels.values(), strict=True)):
+        (axes.set_xlim if plot.kind == "dots" else axes.set_ylim)(*ends)
         paint(axes, panel, plot, colours)
         axes.set_title(text)
+        is_above = (has_one_x or plot.kind == "dots") and place + across < len(panels)
+        axes.tick_params(labelleft=place % across == 0, labelbottom=not is_above)
     figure.supxlabel(plot.x, fontsize="medium")
     figure.supylabel(plot.y if plot.kind == "lines" else "", fontsize="medium")
     drawn = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in grid)
@@ -114,6 +119,17 @@ def _ends(points: pd.DataFrame) -> Any:
     """Return how far intervals reach below and above, (2, points); NaN where there is none."""
     ends = points.reindex(columns=["ci_low", "ci_high"]).astype(float)
     return np.abs(ends.to_numpy().T - points["y"].to_numpy(dtype=float))
+
+
+def _span(points: pd.DataFrame, chance: float | None) -> tuple[float, float]:
+    """Return the ends of the axis of scores, which all panels share."""
+    values = (
+        points.reindex(columns=["y", "ci_low", "ci_high"]).astype(float).assign(chance=chance).to_numpy(float)
+    )
+    known = values[np.isfinite(values)]
+    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    margin = 0.05 * (high - low) or 0.05
+    return low - margin, high + margin
 
 
 def _is_unsure(points: pd.DataFrame) -> "np.ndarray[Any, np.dtype[np.bool_]]":
@@ -163,8 +179,10 @@ def _lines(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str,
         look: dict[str, Any] = {"color": colours[label], "markersize": 2.6}
         axes.plot(x, y, "o-" if is_marked else "-", linewidth=1.4, label=name(label), **look)
         unsure = _is_unsure(of)
-        if is_marked and unsure.any():
-            axes.plot(x[unsure], y[unsure], "o", markerfacecolor="white", **look)
+        repeats = of["repeats"].eq(True).to_numpy() if "repeats" in of else False
+        hollow = (unsure & is_marked) | repeats
+        if hollow.any():
+            axes.plot(x[hollow], y[hollow], "o", markerfacecolor="white", **look)
         if is_marked and len(colours) <= MOST_BANDS:
             below, above = _ends(of)
             shown = np.isfinite(below) & ~unsure
@@ -172,9 +190,11 @@ def _lines(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str,
                 x, y - below, y + above, where=shown, color=colours[label], alpha=0.15, linewidth=0
             )
     _guessing(axes.axhline, plot)
+    axes.locator_params(axis="y", nbins=5)
     if plot.log:
         axes.set_xscale("symlog" if (points["x"] <= 0).any() else "log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.minorticks_off()
     if plot.ticks:
         axes.set_xticks(list(plot.ticks), list(plot.ticks.values()), fontsize="small")
 

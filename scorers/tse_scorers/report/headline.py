@@ -17,10 +17,6 @@ from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
 from .scores import best_first, headlines, last_revisions, main_level, tidy
 
-INTERVALS = (
-    ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
-)
-BOLD = "Bold: above all other models by more than chance explains (5 % over all comparisons of its column)."
 MOST_LOWEST = 2
 """Systems whose lowest group is named."""
 
@@ -74,10 +70,8 @@ def standing(lines: pd.DataFrame) -> Table:
 
 
 def noted(table: Table) -> Table:
-    """Return a table of scores with what its marks mean, of those that it has, below it."""
-    where = "Brackets and line" if table.intervals else "Line, and on hover its numbers"
-    marks = [*remarks(table.scores), *[BOLD] * bool(table.marks.any())]
-    return replace(table, note=" ".join([where + INTERVALS, *marks]))
+    """Return a table of scores with what its signs of doubt mean, of those that it has, below it."""
+    return replace(table, note=" ".join([table.note, *remarks(table.scores)]).strip())
 
 
 def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
@@ -95,11 +89,13 @@ def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
     if lines["model"].nunique() == 1 and len(lines) > 1:
         text, ranked = _of_series(lines.iloc[0], lines.iloc[-1]), lines.tail(1)
     else:
-        first, others = ranked.iloc[0], ranked.iloc[1:]
-        of_all = f" of the {len(lines)} models run here," if len(others) else ""
-        reaches = "has the highest" if of_all else "reaches"
+        first = ranked.iloc[0]
+        is_first = ranked["score"] == first["score"]
+        of_all = f" of the {len(lines)} models run here," if len(ranked) > 1 else ""
+        reaches = ("share" if is_first.sum() > 1 else "has") + " the highest" if of_all else "reaches"
         score = f"{first['measure']}{of_all} {with_interval(first, int(first['digits']))}"
-        text = f"{first['system']} {reaches} {score}{_above(first, others)}."
+        leaders = listed(list(ranked.loc[is_first, "system"]))
+        text = f"{leaders} {reaches} {score}{_above(first, ranked[~is_first], len(ranked) - 1)}."
     if data:  # its section says more
         return [f"{data}: {text}"]
     lowest = _lowest(rows, list(ranked["system"][:MOST_LOWEST]))
@@ -107,20 +103,23 @@ def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
     return [text, *filter(None, [f"{measure.label}: {measure.words}." if measure.words else "", lowest])]
 
 
-def _above(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
-    """Say what the best system lies above, adjusted for all pairs that could be asked about: other ones, guessing."""
+def _above(first: "pd.Series[Any]", others: pd.DataFrame, n_others: int) -> str:
+    """Say what the best system lies above, others or guessing, adjusted for all pairs that could be asked about.
+
+    `n_others` are also those that share its score.
+    """
     n, chance = len(others), first["chance"]
     above: list[str] = []
     near: list[str] = []
     if n:
-        n_above = int(is_above(first, others, n * (n + 1) // 2).sum())
+        n_above = int(is_above(first, others, n_others * (n_others + 1) // 2).sum())
         which = (
             f"{'all' if n_above == n else f'{n_above} of'} {n} others" if n_above else f"any of {n} others"
         )
         (above if n_above else near).append(which if n > 1 else others["system"].iloc[0])
     if pd.notna(chance) and pd.notna(first["ci_low"]):
         guess = pd.DataFrame([{**first, "score": chance, "ci_low": chance, "ci_high": chance}])
-        (above if is_above(first, guess, n + 1).all() else near).append(f"guessing ({chance:g})")
+        (above if is_above(first, guess, n_others + 1).all() else near).append(f"guessing ({chance:g})")
     text = f", above {' and '.join(above)} by more than chance explains" if above else ""
     return text + (f"; chance may explain its distance from {' and '.join(near)}" if near else "")
 
@@ -130,6 +129,10 @@ def _lowest(rows: pd.DataFrame, systems: Sequence[str]) -> str:
     level, usable = main_level(rows), rows["leads"].eq(True) & rows["usable"].eq(True) & rows["score"].notna()
     groups = rows[usable & rows["level"].eq(level) & rows["system"].isin(systems)]
     if level == ALL or groups["value"].nunique() < 2:
+        return ""
+    of_system = groups.groupby("system", sort=False)["score"]
+    groups = groups[of_system.transform("max") > of_system.transform("min")]
+    if groups.empty:
         return ""
     lowest = groups.loc[groups.groupby("system", sort=False)["score"].idxmin()].to_dict("records")
     named = (f"{row['label']} {with_interval(row, int(row['digits']))} ({row['system']})" for row in lowest)

@@ -17,6 +17,7 @@ from ..io.tables import write_table
 from ..results import Results
 from ..runs.comparable import all_notices
 from .blocks import Block, Plain, Plot, Section, Table
+from .draw import INK, RULE, WIDER, draw, style
 from .headline import counted, summary
 from .scores import best_first, last_revisions, published_of, tidy
 from .sections import sections_of, settings
@@ -24,8 +25,10 @@ from .sections import sections_of, settings
 if TYPE_CHECKING:
     from jinja2 import Template
 
-COLUMN, TEXT, PAGE = 3.03, 6.3, 10.0
+COLUMN, TEXT, PAGE = 3.03, WIDER, 10.0
 """Inches of a column and of the text of a paper, and of the text of the page."""
+TALLEST = 8.0
+"""Inches of a figure in a paper."""
 
 
 @dataclass(frozen=True)
@@ -84,19 +87,26 @@ def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
 
     Figures are `width` inches wide: `COLUMN` or `TEXT`. Raises ValueError if a file cannot be written.
     """
-    from .draw import draw, style
-
     report = report_of(results)
     _write_tables(report, out)
-    for block in report.blocks():
-        if block is report.summary[-1] and isinstance(block, Table):  # its caption says what does not compare
-            block = replace(block, note=" ".join([block.note, *report.notices]))
-        if isinstance(block, Plot):
-            with style(8, "STIXGeneral"):
-                figure = draw(block, width)
-                figure.savefig(out / f"{block.name}.pdf", metadata={"CreationDate": None})
-        elif not isinstance(block, str):
-            write_text(out / f"{block.name}.tex", block.latex())
+    plots = []
+    for blocks in (
+        report.summary,
+        *([of for part in s.parts.values() for of in part] for s in report.sections),
+    ):
+        tables = [block for block in blocks if isinstance(block, Table) and block.bars == "interval"]
+        plots += [of for of in blocks if isinstance(of, Plot)] or [table.plot() for table in tables]
+        for block in blocks:
+            if block is report.summary[-1] and isinstance(
+                block, Table
+            ):  # its caption says what does not compare
+                block = replace(block, note=" ".join([block.note, *report.notices]).strip())
+            if not isinstance(block, str | Plot):
+                write_text(out / f"{block.name}.tex", block.latex())
+    for plot in plots:
+        with style(8, "STIXGeneral"):
+            figure = draw(plot, width, TALLEST)
+            figure.savefig(out / f"{plot.name}.pdf", metadata={"CreationDate": None})
     return out
 
 
@@ -114,8 +124,6 @@ def svg(plot: Plot) -> str:
     from io import StringIO
 
     from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    from .draw import INK, RULE, draw, style
 
     drawn = StringIO()
     with style(), warnings.catch_warnings():  # `savefig` would draw twice

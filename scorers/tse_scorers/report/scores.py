@@ -84,9 +84,11 @@ def _of_data(results: Results, suite: type[Suite], config: str, rows: pd.DataFra
 
 
 def main_level(rows: pd.DataFrame) -> str:
-    """Return the level whose groups a page compares first, of tidy rows of one suite; `all` where there are none."""
-    level = find_suite(rows["suite"].iloc[0]).leading().main_level
-    return level or next((str(of) for of in rows["level"] if of != ALL), ALL)
+    """Return the level whose groups a page compares first, of tidy rows of one suite."""
+    first = find_suite(rows["suite"].iloc[0]).leading().main_level
+    n_groups = rows[rows["level"] != ALL].groupby("level", sort=False)["value"].nunique()
+    several = list(n_groups[n_groups > 1].index)
+    return first if first in several or not several else str(several[0])
 
 
 def _scored(record: Record) -> frozenset[tuple[Any, ...]]:

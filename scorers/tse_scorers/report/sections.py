@@ -12,8 +12,9 @@ import pandas as pd
 
 from ..io.store import Record
 from ..results import Results
+from ..runs.comparable import same_revisions
 from ..suites import find_suite
-from ..suites.base import ALL, Measure, Suite
+from ..suites.base import ALL, ITEMS, Measure, Suite
 from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Split, Table
 from .headline import basis, noted
@@ -50,7 +51,7 @@ def _section(
     shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
     measure = shown[0] if shown else suite.leading()
     items = _items(suite, measure, records)
-    parts: dict[str, Sequence[Block]] = {"Over the training": learning_curves(curves, paper, name)}
+    parts: dict[str, Sequence[Block]] = {"Over the training": learning_curves(curves, paper, name, every)}
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(records)
     parts |= by_group(of_groups if paper is None else of_groups[of_groups["level"].isin([ALL, *own])], name)
@@ -102,8 +103,13 @@ def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
     return found
 
 
-def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
-    """Return the scores of models over their revisions, of three or more; with published curves in grey behind them."""
+def learning_curves(rows: pd.DataFrame, paper: Any, name: str, records: Mapping[str, Record]) -> list[Block]:
+    """Return the scores of models over their revisions, of three or more; with published curves in grey behind them.
+
+    Revisions with the scores of an earlier one on every item, by their `records`, have open marks.
+    """
+    repeats = {system for first, *same in same_revisions(records) for system in same}
+    rows = rows.assign(repeats=rows["system"].isin(repeats))
     points = rows[(rows["source"] == "run") & rows["headline"].astype(bool) & rows["score"].notna()]
     short = points["model"].str.rstrip("/").str.split("/").str[-1]
     places = places_in_series(points["revision"])
@@ -122,6 +128,8 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
         behind = paper.curves(of, points) if hasattr(paper, "curves") and len(of) else pd.DataFrame()
         if len(behind):
             title, of = f"{title}; grey: published", pd.concat([of, behind.assign(source="paper")])
+        is_twice = len(of) > 0 and bool(of["repeats"].eq(True).any())
+        title += ". Open mark: the scores of an earlier revision on every item" * is_twice
         more: dict[str, Any] = {"log": True, "folded": ending != ""}
         if len(of):
             blocks.append(Plot(f"{name}_curves{ending}", f"{title}.", "lines", of, "step", **more))
@@ -130,7 +138,11 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
 
 def _items(suite: type[Suite], measure: Measure, records: Mapping[str, Record]) -> dict[str, pd.DataFrame]:
     """Return the items of a measure, of the best systems that have some."""
-    items = {of: items_of(records[of].read(), suite, measure) for of in list(records)[:ITEM_SYSTEMS]}
+    items = {}
+    for system in list(records)[:ITEM_SYSTEMS]:
+        stored = records[system].tables
+        tables = {name: stored[name].read() for name in (measure.table, ITEMS) if name in stored}
+        items[system] = items_of(tables or records[system].read(), suite, measure)
     return {system: of for system, of in items.items() if {"good", "bad"} <= set(of)}
 
 

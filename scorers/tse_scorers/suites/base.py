@@ -89,7 +89,8 @@ class Measure:
 
     def __post_init__(self) -> None:
         _, at, point = self.name.partition("@")
-        derived = {"column": self.column or self.name, "label": (self.label or self.base) + at + point}
+        derived: dict[str, Any] = {"column": self.column or self.name}
+        derived["label"] = (self.label or self.base) + at + point
         derived["headline"] = not point if self.headline is None else self.headline
         for name, value in derived.items():
             object.__setattr__(self, name, value)

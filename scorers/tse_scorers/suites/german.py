@@ -175,8 +175,8 @@ def comparisons(tables: Tables) -> pd.DataFrame:
 def human_agreement(sets: pd.DataFrame) -> list[Row]:
     """Return the correlations of the published human cells with these, per kind of set (the paper's Table 5).
 
-    People rated the released sentences; for other sentences, this compares case orders and roles. NaN if there are
-    fewer than three cells or all are equal.
+    People rated the released sentences; for other sentences, this compares case orders and roles. None where there
+    are fewer than three cells or all are equal.
 
     Args:
         sets: what `set_aucs` returns.
@@ -189,9 +189,9 @@ def human_agreement(sets: pd.DataFrame) -> list[Row]:
     cells = (sums["credit"] / sums["n_comparisons"]).rename("auc").reset_index()
     n_templates, rows = sets["template"].nunique(), []
     for kind, of_kind in cells.groupby("variation_set", sort=False):
-        if len(of_kind) < 3:
-            continue
         correlations = metric_modules("human_correlation").definitions.correlations
+        if len(of_kind) < 3 or of_kind["auc"].nunique() == 1:  # no correlation is defined
+            continue
         found = correlations(of_kind["auc"], of_kind["people"], n_resamples=0)
         about: Row = {"unit": "templates", "n_units": n_templates, "n_units_effective": float(n_templates)}
         about |= {"reliable": enough_units(n_templates)}
