@@ -193,7 +193,7 @@ def _between(
     sides = [side[scored.all(axis=0)].reset_index(drop=True) for side in sides]
     if sides[0].empty:
         raise ValueError("they share no items; run both on the same data, groups and limit")
-    excluded = {of[:2]: len(of.places) for of in suite.groups_of(of_one, measure, levels)}
+    excluded = {of[:2]: len(of[2]) for of in suite.groups_of(of_one, measure, levels)}
     units: dict[str, Units] = {}
     for level, value, places in suite.groups_of(sides[0], measure, levels):
         if level not in units:
