@@ -123,11 +123,8 @@ def _ends(points: pd.DataFrame) -> Any:
 
 def _span(points: pd.DataFrame, chance: float | None) -> tuple[float, float]:
     """Return the ends of the axis of scores, which all panels share."""
-    values = (
-        points.reindex(columns=["y", "ci_low", "ci_high"]).astype(float).assign(chance=chance).to_numpy(float)
-    )
-    known = values[np.isfinite(values)]
-    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    values = points.reindex(columns=["y", "ci_low", "ci_high"]).assign(chance=chance).astype(float)
+    low, high = (values.min().min(), values.max().max()) if values.notna().any(axis=None) else (0.0, 1.0)
     margin = 0.05 * (high - low) or 0.05
     return low - margin, high + margin
 

@@ -89,24 +89,19 @@ def write_paper(results: Results, out: Path, width: float = COLUMN) -> Path:
     """
     report = report_of(results)
     _write_tables(report, out)
-    plots = []
-    for blocks in (
-        report.summary,
-        *([of for part in s.parts.values() for of in part] for s in report.sections),
-    ):
+    *summary, last = report.summary
+    if isinstance(last, Table):  # its caption says what does not compare
+        last = replace(last, note=" ".join([last.note, *report.notices]).strip())
+    of_sections = ([of for part in section.parts.values() for of in part] for section in report.sections)
+    for blocks in ([*summary, last], *of_sections):
         tables = [block for block in blocks if isinstance(block, Table) and block.bars == "interval"]
-        plots += [of for of in blocks if isinstance(of, Plot)] or [table.plot() for table in tables]
+        for plot in [of for of in blocks if isinstance(of, Plot)] or [table.plot() for table in tables]:
+            with style(8, "STIXGeneral"):
+                figure = draw(plot, width, TALLEST)
+                figure.savefig(out / f"{plot.name}.pdf", metadata={"CreationDate": None})
         for block in blocks:
-            if block is report.summary[-1] and isinstance(
-                block, Table
-            ):  # its caption says what does not compare
-                block = replace(block, note=" ".join([block.note, *report.notices]).strip())
             if not isinstance(block, str | Plot):
                 write_text(out / f"{block.name}.tex", block.latex())
-    for plot in plots:
-        with style(8, "STIXGeneral"):
-            figure = draw(plot, width, TALLEST)
-            figure.savefig(out / f"{plot.name}.pdf", metadata={"CreationDate": None})
     return out
 
 
