@@ -90,9 +90,10 @@ def draw(plot: Plot, width: float = 7.2, tallest: float = np.inf) -> "Figure":
     has_one_x = plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
     figure = Figure(figsize=(width, tall), layout="constrained")
     grid = [figure.add_subplot(down, across, place) for place in range(1, len(panels) + 1)]
-    ends = _span(points, plot.chance) if plot.kind != "heat" else plot.span  # shared axes are slow to draw
+    ends = _span(points, plot.chance)  # shared axes are slow to draw
     for place, (axes, text, panel) in enumerate(zip(grid, titles, panels.values(), strict=True)):
-        (axes.set_xlim if plot.kind == "dots" else axes.set_ylim)(*ends)
+        if plot.kind != "heat":
+            (axes.set_xlim if plot.kind == "dots" else axes.set_ylim)(*ends)
         paint(axes, panel, plot, colours)
         axes.set_title(text)
         is_above = (has_one_x or plot.kind == "dots") and place + across < len(panels)
