@@ -184,7 +184,11 @@ def test_missing_columns_empty_and_repeated_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sentence_good": "The cat  sat."}, "rows with white space other than one space between words: 4"),
+        (
+            {"sentence_good": "The cat  sat."},
+            r"rows with white space other than one space between words: 4 \(the first is row 1, "
+            r"'The cat  sat\. The cat 0 sit\.'\)",
+        ),
         ({"sentence_good": "A b.", "sentence_bad": "B a."}, "pairs that repeat an earlier one: 3 "),
         ({}, "4 rows, 1 critical words, .*column `item` says which rows are versions of one item"),
     ],
@@ -403,6 +407,13 @@ def test_pairs_stand_after_their_contexts(model):
         for frame in (AFTER, AFTER.assign(context="The guards laugh."))
     ]
     assert asked[0] != asked[1]
+
+
+def test_pairs_with_and_without_contexts_are_paired_up_by_what_both_have():
+    tables = [{"items": scored(HashScorer(), frame)[0]} for frame in (AFTER, AFTER.drop(columns="context"))]
+    items, others, _ = MinimalPairs.pair_up(*tables, MinimalPairs.measure("accuracy"))
+    assert items["good"].tolist() == others["good"].tolist() == AFTER["sentence_good"].tolist()
+    assert (items["logprob_good"] != others["logprob_good"]).tolist() == [False, True, True]
 
 
 # Units
