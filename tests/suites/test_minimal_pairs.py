@@ -277,10 +277,15 @@ def test_all_of_blimp_is_read_and_without_its_prefixes_has_the_words_of_the_rele
         ("The men work.", "The man work.", "man/men"),
         ("It is.", "It was.", "it is"),
         ("They sleep.", "They sleep.", "sleep"),
+        ("They sleep.", "They sleep loudly.", "loudly"),
     ],
 )
 def test_critical_words(good, bad, word):
     assert critical_word(good, bad) == word
+
+
+def test_the_rest_of_a_sentence_that_the_other_goes_on_with_has_a_word():
+    assert shared_start("The cat sat", "The cat sat down") == ("The cat", "sat", "sat down")
 
 
 # Scoring
