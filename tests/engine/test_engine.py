@@ -405,7 +405,9 @@ class Bigrams(torch.nn.Module):
         assert forward.sums_by_block
         plan = plain_rows([[token] for token in inputs], [0] * len(inputs))
         with torch.inference_mode():
-            actual = run(forward, plan, TokenReader(tokens, group.numpy()))
+            with watched(self) as shapes:
+                actual = run(forward, plan, TokenReader(tokens, group.numpy()))
+            assert sum(n for n, _ in shapes) == vocabulary  # no input twice
             logprobs = copy.deepcopy(self.layer).double()(self.hidden.double()).log_softmax(1)
         np.testing.assert_allclose(actual[:vocabulary], logprobs.diagonal(), rtol=1e-6, atol=tolerance)
         of_group = logprobs[:, group].logsumexp(1)
@@ -417,6 +419,16 @@ class Bigrams(torch.nn.Module):
 @pytest.mark.parametrize("scale", [0.1, 10.0])
 def test_log_sum_exps_by_blocks_equal_those_of_all_logits(vocabulary, bias, scale):
     Bigrams(vocabulary, bias, scale).check()
+
+
+@pytest.mark.parametrize("width, tokens", [(64, 4096), (512, 2048), (4096, 1024)])
+def test_batches_are_smaller_where_a_model_is_wider(width, tokens):
+    """2**20 numbers of a layer at one time, or so."""
+    model, texts = Bigrams(16).eval(), [*map(list, itertools.product(range(8), repeat=4))]
+    model.config.hidden_size = width
+    with watched(model) as shapes:
+        run(Forward(model), last_tokens(texts), TokenReader(np.zeros(len(texts), np.int64)))
+    assert max(n * length for n, length in shapes) == tokens
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])

@@ -194,6 +194,8 @@ def test_bad_input_is_refused(metric, arguments, message):
 def test_a_missing_side_is_an_error(metric):
     with pytest.raises(ValueError, match="references are not a list of numbers"):
         metric.compute(predictions=[1.0, 2.0, 3.0])
+    with pytest.raises(TypeError):  # which side is which is always said, as everywhere in `evaluate`
+        metric.add_batch([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
 
 
 def test_the_evaluate_module_gives_the_same_as_the_formulas(metric):

@@ -172,7 +172,7 @@ def test_what_is_no_log_probability_is_never_correct_and_minus_infinity_is_zero(
     frame = design()
     scores = np.where(frame["cases"].map(lambda c: len(set(c)) == 3), 1.0, 0.0)
     bad = (frame["cases"] == "NDA") & (frame["positions"] == "123")
-    for value, n_wrong in ((np.nan, 6), (np.inf, 6), (-np.inf, 0)):
+    for value, n_wrong in ((np.nan, 6), (pd.NA, 6), (np.inf, 6), (-np.inf, 0)):
         rows = score(frame, np.where(bad, value, scores))
         cell = rows["1-6", "cell:NDA|ag1,re2,pa3"]
         assert (cell["auc"], cell["n_nonfinite"], cell["n_ties"]) == (0.0, n_wrong, 0)

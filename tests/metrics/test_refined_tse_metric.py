@@ -49,10 +49,13 @@ def random_logits(kind, n_contexts, vocabulary, seed):
 
 
 def random_lemmas(n_lemmas, vocabulary, seed):
-    """Ids of correct and incorrect forms, every fifth form shared with another lemma."""
+    """Ids of correct and incorrect forms, every fifth form shared with another lemma.
+
+    One is the correct form of its lemma and the incorrect one of another.
+    """
     rng = np.random.default_rng(seed)
     ids = rng.permutation(vocabulary)[: 2 * n_lemmas].reshape(2, n_lemmas)
-    ids[0, ::5] = ids[0, 0]
+    ids[0, ::5], ids[1, 3] = ids[0, 0], ids[0, 1]
     return ids
 
 

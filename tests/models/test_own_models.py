@@ -106,6 +106,18 @@ def test_sentences_are_sums_over_their_tokens():
     assert scorer.signature["first_token"] == "unscored" and scorer.name == "of_letters"
 
 
+def test_an_id_without_numbers_harms_only_texts_with_it():
+    (unused,) = letters()("x")["input_ids"]
+
+    def partly(ids):
+        return of_letters(ids).masked_fill((ids == unused)[..., None], torch.nan)
+
+    scorer, whole = (load_scorer(function, letters()) for function in (partly, of_letters))
+    assert scorer.sentence_logprobs(["The cat."]) == pytest.approx(whole.sentence_logprobs(["The cat."]))
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        scorer.sentence_logprobs(["The ox."])
+
+
 @pytest.mark.parametrize(
     "function, said",
     [

@@ -171,10 +171,11 @@ def test_ew_is_compared_over_the_lemmas_of_both_and_mw_is_not(gaps):
     assert rows["unit"].tolist() == ["subject nouns x lemmas"]
     (sentence,) = found.not_compared
     assert "mw of tiny-masked and tiny-causal" in sentence and "tse run agreement --lemmas" in sentence
-    with pytest.raises(
-        ValueError, match=r"nothing to compare on mw\. .*different lemmas.*tse run agreement --lemmas"
-    ):
-        compare(gaps, measures=["mw"])
+    for asked in (["mw"], ["ew", "mw"]):
+        with pytest.raises(
+            ValueError, match=r"nothing to compare on mw\. .*different lemmas.*tse run agreement --lemmas"
+        ):
+            compare(gaps, measures=asked)
 
 
 def test_over_common_lemmas_two_models_have_the_same_scores_as_over_those_of_both(gaps):

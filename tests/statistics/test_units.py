@@ -193,6 +193,9 @@ def test_too_few_units_have_no_interval_or_no_reliable_one():
     assert alone.mean == pytest.approx(2 / 3) and np.isnan([alone.se, alone.low, alone.high]).all()
     assert not alone.reliable and not mean([1, 0, 1], Units(list("abc"))).reliable
     assert mean([1, 0, 1, 1], Units(list("abcd"))).reliable
+    two = mean([1.0, 4.0], Units(["a", "b"]), bounded=False)  # have an interval, a wide one
+    assert (two.low, two.high) == pytest.approx(stats.t.interval(0.95, 1, 2.5, stats.sem([1.0, 4.0])))
+    assert not two.reliable
     empty = mean([np.nan], Units(["a"]))
     assert np.isnan(empty.mean) and empty.n_items == 0 and not empty.reliable
     constant = mean([3.5] * 4, Units(range(4)), bounded=False)
@@ -236,3 +239,4 @@ def test_a_correlation_leaves_out_one_unit_at_a_time():
     for constant in (np.ones((12, 36)), np.tile(people, (12, 1))):
         nothing = correlation(constant, people, "templates")
         assert np.isnan([nothing.se, nothing.low]).all() and not nothing.reliable
+        assert (nothing.n_units, nothing.n_items) == (found.n_units, found.n_items) == (12, 36)

@@ -19,6 +19,8 @@ import yaml
 from own_tables import WORDS, write_table
 from plain_loop import at_mask, next_token
 from tiny import tiny_model
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from tse_scorers import Scorer, Slot, load_scorer, run
 from tse_scorers.models.causal import CausalScorer
@@ -144,6 +146,7 @@ def test_contexts_and_pairs_equal_the_literal_definitions(kind, family):
     for pair in tables["pairs"].to_dict("records"):
         probabilities = probabilities_at(scorer, pair["prefix"], pair["suffix"])
         right, wrong = single(scorer, pair["form_correct"]), single(scorer, pair["form_incorrect"])
+        assert pair["verb"] in LEMMAS["singular"].tolist()
         if min(right, wrong) < 0:
             assert math.isnan(pair["tse"])
             continue
@@ -232,6 +235,20 @@ def test_a_vocabulary_without_capitals_has_scores_elsewhere():
         asked(CausalScorer(*tiny_model("causal", "gpt2", capitals=True)), suite_of(OPENING))
 
 
+def test_the_first_token_of_a_vocabulary_is_a_verb_like_any_other():
+    ids = {token: index for index, token in enumerate(["laughs", "laugh", "The", "author", ".", "?"])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    logits = torch.tensor([0.4, 0.2, 0.1, 0.1, 0.1, 0.1]).log()
+    scorer = load_scorer(
+        lambda ids: logits.expand(*ids.shape, 6),
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="?"),
+    )
+    tables, _ = asked(scorer, suite_of(PAIRS[:1], LEMMAS[:1]))
+    (pair,) = tables["pairs"].to_dict("records")
+    assert (pair["tse"], pair["logprob_correct"]) == (1.0, pytest.approx(math.log(0.4), abs=1e-6))
+
+
 def test_ties_are_counted_and_not_correct():
     """A model that gives every token the same probability."""
     model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
@@ -252,12 +269,14 @@ def test_ties_are_counted_and_not_correct():
 def test_all_forms_are_scored_as_words(kind, family):
     scorer = scorer_of(kind, family)
     more = pd.DataFrame([("must", "must"), ("tall", "unpredictability")], columns=LEMMAS.columns)
-    tables, rows = asked(scorer, suite_of(lemmas=pd.concat([LEMMAS, more]), forms="all"))
+    pairs = pd.concat([PAIRS, PAIRS[:1].assign(form_correct="tall", form_incorrect="unpredictability")])
+    tables, rows = asked(scorer, suite_of(pairs, pd.concat([LEMMAS, more]), forms="all"))
     lemmas = tables["lemmas"].set_index("singular")
     lengths = lemmas["n_tokens_singular"] != lemmas["n_tokens_plural"]
     assert lemmas.loc["must", "excluded"] == "equal forms"
     if kind == "masked":
         assert lengths.any() and (lemmas["excluded"][lengths] == "different lengths").all()
+        assert tables["pairs"]["tse"].isna().tolist() == [False] * 7 + [True]
     else:
         assert (lemmas["excluded"].drop("must") == "").all() and tables["pairs"]["tse"].notna().all()
     listed = [*scored_lemmas(tables["lemmas"])]
@@ -439,6 +458,7 @@ def test_own_columns_come_out_and_a_context_has_those_that_its_pairs_agree_in():
     contexts = tables["contexts"]
     assert contexts["noun"].tolist() == ["a", "b", "c", "d", "a"]
     assert contexts["item"].isna().tolist() == [True, False, False, False, False]
+    assert not {"form_correct", "form_incorrect"} & {*contexts}  # a context has several verbs
 
 
 def test_tables_of_grew_tse_are_read():

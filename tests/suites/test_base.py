@@ -92,6 +92,7 @@ def test_chunks_are_cut_by_the_data_alone_and_part_no_whole():
     assert sum(chunk["word"].nunique() for chunk in chunks) == 3_000
     again = Lengths(data=suite.data, groups=["few", "many"]).chunks()
     assert [chunk["row"].tolist() for chunk in chunks] == [chunk["row"].tolist() for chunk in again]
+    assert [len(chunk) for chunk in Lengths(data=WORDS[:8]).chunks(at_least=4)] == [2, 2, 2, 2]
     joined = suite.joined([suite.ask(None, chunk) for chunk in chunks])["items"]
     pd.testing.assert_frame_equal(joined, suite.ask(None, suite.items)["items"])
 
@@ -187,6 +188,18 @@ def test_each_field_of_each_suite_changes_signature_and_scores_or_is_refused(tmp
     for suite, options in REFUSED:
         with pytest.raises(ValueError, match=next(iter(options)).rstrip("s")):
             _ = suite(**{"data": REGIONS if suite is Regions else "ours", **options}).items
+
+
+def test_a_suite_must_load_and_ask():
+    class Loads(Suite):
+        load = Lengths.load
+
+    class Asks(Suite):
+        ask = Lengths.ask
+
+    for suite, missing in ((Loads, "ask"), (Asks, "load")):
+        with pytest.raises(TypeError, match=missing):
+            suite()
 
 
 def test_a_suite_of_ones_own_runs_by_class_and_by_entry_point(tmp_path, monkeypatch):

@@ -184,7 +184,11 @@ def test_missing_columns_empty_and_repeated_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sentence_good": "The cat  sat."}, "rows with white space other than one space between words: 4"),
+        (
+            {"sentence_good": "The cat  sat."},
+            r"rows with white space other than one space between words: 4 \(the first is row 1, "
+            r"'The cat  sat\. The cat 0 sit\.'\)",
+        ),
         ({"sentence_good": "A b.", "sentence_bad": "B a."}, "pairs that repeat an earlier one: 3 "),
         ({}, "4 rows, 1 critical words, .*column `item` says which rows are versions of one item"),
     ],
@@ -273,10 +277,15 @@ def test_all_of_blimp_is_read_and_without_its_prefixes_has_the_words_of_the_rele
         ("The men work.", "The man work.", "man/men"),
         ("It is.", "It was.", "it is"),
         ("They sleep.", "They sleep.", "sleep"),
+        ("They sleep.", "They sleep loudly.", "loudly"),
     ],
 )
 def test_critical_words(good, bad, word):
     assert critical_word(good, bad) == word
+
+
+def test_the_rest_of_a_sentence_that_the_other_goes_on_with_has_a_word():
+    assert shared_start("The cat sat", "The cat sat down") == ("The cat", "sat", "sat down")
 
 
 # Scoring
@@ -403,6 +412,13 @@ def test_pairs_stand_after_their_contexts(model):
         for frame in (AFTER, AFTER.assign(context="The guards laugh."))
     ]
     assert asked[0] != asked[1]
+
+
+def test_pairs_with_and_without_contexts_are_paired_up_by_what_both_have():
+    tables = [{"items": scored(HashScorer(), frame)[0]} for frame in (AFTER, AFTER.drop(columns="context"))]
+    items, others, _ = MinimalPairs.pair_up(*tables, MinimalPairs.measure("accuracy"))
+    assert items["good"].tolist() == others["good"].tolist() == AFTER["sentence_good"].tolist()
+    assert (items["logprob_good"] != others["logprob_good"]).tolist() == [False, True, True]
 
 
 # Units

@@ -56,6 +56,14 @@ def test_each_set_is_described_completely(name):
     assert re.fullmatch(r"hub:[\w/-]+(@\w{40})?|github:[\w/-]+@\w{40}", found.at) or name == "zorro"
     assert all(re.fullmatch(r"[a-z]{3}", language) for language in found.configs.values())
     assert found.title in str(found) and found.licence in str(found) and found.address in str(found)
+    assert found.at.partition("@")[2] in str(found)  # the commit that was checked
+
+
+def test_sets_have_as_many_pairs_as_their_papers_say():
+    sizes = {"blimp": (67, 1_000), "blimp-nl": (84, 100), "climp": (16, 1_000), "rublimp": (45, 1_000),
+             "zhoblimp": (118, 300), "zorro": (23, 2_000)}  # fmt: skip
+    for name, (n_paradigms, n_pairs) in sizes.items():
+        assert SETS[name].n_pairs == n_paradigms * n_pairs, name
 
 
 def test_another_function_than_the_authors_is_marked():
@@ -101,6 +109,16 @@ def test_each_layout_is_read(name, tmp_path):
     assert (row["sentence_good"], row["sentence_bad"], row["UID"]) == ("A good.", "A bad.", FIXTURES[name][2])
     (item,) = MinimalPairs(data=name, configs=configs, source=tmp_path).items.to_dict("records")[-1:]
     assert (item["good"], item["paradigm"]) == ("A good.", FIXTURES[name][2])
+
+
+def test_a_semicolon_of_a_sentence_separates_no_fields(tmp_path):
+    """TurBLiMP has semicolons between the fields of one configuration, and commas in the other."""
+    (tmp_path / "data" / "experimental").mkdir(parents=True)
+    (tmp_path / "data" / "experimental" / "order.csv").write_text(
+        "good_sentence,bad_sentence,good_cue,bad_cue,critical_region,phenomenon\nA; good.,A; bad.,a,b,c,order\n"
+    )
+    ((_, frame),) = load_set("turblimp", ["experimental"], tmp_path)
+    assert frame[["sentence_good", "sentence_bad"]].values.tolist() == [["A; good.", "A; bad."]]
 
 
 def test_configurations_are_in_the_name_and_languages_are_groups(tmp_path):

@@ -355,6 +355,16 @@ def test_an_infinite_surprisal_leaves_no_mean_and_is_counted(scored):
     assert np.isinf(interactions(certain)["bits"]).sum() == 1
 
 
+def test_a_region_without_a_number_leaves_its_criteria_undecided():
+    """Without a start token the first token has no score, and what is summed with it has none either."""
+    scorer = CausalScorer(*tiny_model("causal", "gpt2"), start_token="none")
+    criteria = [f"{of}: ({of};%marked_near%) > ({of};%bare_near%)" for of in ("subject", "*", "verb")]
+    regions = Regions(data=design(), criteria=criteria)
+    found = regions.ask(scorer, regions.items)["criteria"]
+    decided = found["correct"].notna().groupby(found["criterion"].str.rpartition("/")[2]).sum()
+    assert decided.to_dict() == {"subject": 0, "*": 0, "verb": 3}
+
+
 # --- data and refusals ---------------------------------------------------------------------------------------
 
 
