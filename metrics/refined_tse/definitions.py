@@ -49,9 +49,7 @@ class GapScores(NamedTuple):
     mw: Array  # (contexts, cut-offs) in [0, 1]; NaN where no form with a probability is inside
     covered_mass: Array  # (contexts, cut-offs) in [0, 1]
     logprob: Array  # (contexts, 2, lemmas) natural logs of the correct and the incorrect forms
-    log_normalizer: Array | None = (
-        None  # (contexts, 1): a logit minus it is a log-probability; None without logits
-    )
+    log_normalizer: Array | None = None  # (contexts, 1) from logits: a logit minus it is a log-probability
 
 
 def is_correct(correct: Array, incorrect: Array) -> Array:
@@ -170,7 +168,7 @@ def _gap_scores(
     counts = xp.astype(xp.stack([right, xp.ones_like(right)], axis=1), xp.float64)
     of_lemmas, n_top = xp.matrix_transpose(xp.concat([counts, masses], axis=1)), len(top)
     in_top, in_bottom = thresholds[:, :n_top, None], thresholds[:, n_top:, None]
-    sides = []
+    before_after = []
     for above, below in ((xp.greater, xp.less), (xp.greater_equal, xp.less_equal)):  # before, after
         lemmas = [above(better[:, None], in_top), below(better[:, None], in_bottom)]
         inside = xp.astype(xp.concat(lemmas, axis=1), xp.float64)  # (contexts, cut-offs, lemmas)
@@ -184,12 +182,12 @@ def _gap_scores(
         of_top = xp.matmul(forms_in_top, masses[..., None])[..., 0]
         part = xp.concat([of_top[:, 0], correct[:, n_top:]], axis=1)
         rest = xp.concat([of_top[:, 1], incorrect[:, n_top:]], axis=1)
-        sides.append((_ratio(n_right, n), _ratio(part, part + rest), covered))
+        before_after.append((_ratio(n_right, n), _ratio(part, part + rest), covered))
     places = [("top", p) for p in top] + [("bottom", p) for p in bottom] + [("top", 1.0), ("bottom", 1.0)]
     order = [places.index(cutoff) for cutoff in cutoffs]
     ew, mw, covered = (
         xp.concat([_between(xp, before, after, alpha), uncut, uncut], axis=1)[:, order]
-        for before, after, uncut in zip(*sides, whole[:3], strict=True)
+        for before, after, uncut in zip(*before_after, whole[:3], strict=True)
     )
     return GapScores(ew, mw, covered, whole.logprob, log_normalizer)
 

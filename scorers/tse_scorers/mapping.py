@@ -137,12 +137,10 @@ def _names(option: str, named: object) -> list[str]:
 
 
 class _Question(NamedTuple):
-    """What is asked about each row of a data set that any model can be asked about."""
+    """What is asked about each row of a data set, before any model is loaded."""
 
-    types: dict[
-        str, pa.DataType
-    ]  # of the columns that are added, `n_tokens_…` only where the model has tokens
-    answers: Callable[[Scorer, Progress], Columns]  # returns these columns
+    types: dict[str, pa.DataType]  # of the columns added, `n_tokens_…` only where the model has tokens
+    answers: Callable[[Scorer, Progress], Columns]  # returns these columns, or more
     identity: object  # decides the answers of a scorer
 
 
@@ -252,12 +250,10 @@ def _gaps(rows: pd.DataFrame, lemmas: pd.DataFrame, cutoffs: bool) -> _Question:
     counts = dict.fromkeys(("n_lemmas", "n_ties"), pa.int32())
     types = {"context": pa.int64(), **dict.fromkeys(scores, pa.float64()), **counts}
     _check(rows, needed, types)
-    pairs = rows[needed].assign(
-        group="gaps", **({} if verbs else {"form_correct": "is", "form_incorrect": "are"})
-    )
-    check_pairs(pairs, TABLE)
+    stand_ins = {"group": "gaps", **({} if verbs else dict(zip(VERBS, ("is", "are"), strict=True)))}
+    check_pairs(rows[needed].assign(**stand_ins), TABLE)  # which wants columns that are not scored here
     if verbs:
-        check_numbers(pairs, lemmas, TABLE)
+        check_numbers(rows[needed], lemmas, TABLE)
 
     def answers(scorer: Scorer, progress: Progress) -> Columns:
         try:

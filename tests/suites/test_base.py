@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from tse_scorers import Results, Scorer, load_data, run, suites
+from tse_scorers.runs.compare import compare
 from tse_scorers.suites.base import SUITES, Measure, Suite
 from tse_scorers.suites.german import German
 from tse_scorers.suites.regions import Regions
@@ -210,9 +211,12 @@ def test_a_suite_of_ones_own_runs_by_class_and_by_entry_point(tmp_path, monkeypa
     ]
     table = pd.DataFrame({"sentence": sentences, "label": [1, 0] * 4, "kind": ["a"] * 4 + ["b"] * 4})
     table.to_csv(tmp_path / "cola.csv", index=False)
-    frame = run(
-        "tiny-causal", Grammaticality(data=tmp_path / "cola.csv"), tmp_path / "out", report=False
-    ).frame
+    frame = run("tiny-causal", Grammaticality(data=tmp_path / "cola.csv"), tmp_path / "out").frame
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "By kind" in page and "MCC: tiny-causal " in page
+    for measures in ((), "mcc"):
+        with pytest.raises(ValueError, match=r"nothing to compare.*no headline measure of it is a share"):
+            compare([tmp_path / "out"], measures=measures)
     assert frame[["measure", "level", "value"]].values.tolist() == [
         ["mcc", "all", ""], ["mcc", "kind", "a"], ["mcc", "kind", "b"]
     ]  # fmt: skip

@@ -136,9 +136,9 @@ class Forward:
         inputs = {"input_ids": ids, **self._without_cache}
         if batch.visible is None:  # also without padding: models warn about ids that look like padding
             return inputs | {"attention_mask": torch.ones_like(ids)}
-        hidden = ~torch.from_numpy(batch.visible).to(self.device)[:, None]
-        mask = torch.zeros(hidden.shape, dtype=self.dtype, device=self.device)
-        mask.masked_fill_(hidden, torch.finfo(self.dtype).min)
+        unseen = ~torch.from_numpy(batch.visible).to(self.device)[:, None]
+        mask = torch.zeros(unseen.shape, dtype=self.dtype, device=self.device)
+        mask.masked_fill_(unseen, torch.finfo(self.dtype).min)
         positions = torch.from_numpy(batch.positions).to(self.device)
         return inputs | {"attention_mask": mask, "position_ids": positions}
 

@@ -24,9 +24,7 @@ class Row(NamedTuple):
     """One row of a batch."""
 
     ids: Sequence[int]  # (tokens,)
-    parent: (
-        Sequence[int] | None
-    )  # (tokens,) the column of each token's predecessor, -1 for none; None for plain rows
+    parent: Sequence[int] | None  # (tokens,) column of each token's predecessor, -1: none; None: a plain row
     first: int  # the node of its first column; those of the others follow
 
 
@@ -35,12 +33,10 @@ class Batch(NamedTuple):
 
     ids: Indices  # (rows, width)
     positions: Indices | None  # (rows, width); None for the model's own
-    visible: (
-        NDArray[np.bool_] | None
-    )  # (rows, width, width): a place attends to another; None for the model's own
+    visible: NDArray[np.bool_] | None  # (rows, width, width) one attends to another; None: the model's own
     rows: Indices  # (reads,) of the places that are read
     columns: Indices  # (reads,)
-    reads: Indices  # (reads,) the reads of the plan at these places
+    reads: Indices  # (reads,) their places in `Plan.reads`, which holds nodes
 
 
 @dataclass
@@ -61,7 +57,7 @@ class Plan:
         return order, np.searchsorted(self.read_of[order], [*self.reads, np.iinfo(np.int64).max])
 
     def answers_of(self, reads: Indices) -> tuple[Indices, Indices]:
-        """Return the answers that some reads give, and for each the place of its read among these, (answers,)."""
+        """Return the answers that some reads (`Batch.reads`) give, and the place of each one's read among these."""
         order, first = self._answers
         counts = first[reads + 1] - first[reads]
         at = np.repeat(np.arange(len(reads)), counts)
@@ -69,7 +65,7 @@ class Plan:
         return order[first[reads][at] + within], at
 
     def batches(self, tokens: int, reads: int) -> Iterator[list[Row]]:
-        """Group the rows that are read, longest first: at most so many tokens and reads in a batch, or one row."""
+        """Group the rows that are read, longest first: at most so many tokens and so many reads, or one row."""
         starts = np.array([row.first for row in self.rows], dtype=np.int64)
         lengths = np.array([len(row.ids) for row in self.rows], dtype=np.int64)
         n_reads = np.searchsorted(self.reads, starts + lengths) - np.searchsorted(self.reads, starts)

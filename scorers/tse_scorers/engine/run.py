@@ -95,8 +95,8 @@ def run(
     """
     records = np.zeros(len(plan.read_of), reader.dtype)
     tokens = batch_tokens or token_budget(forward)
-    budget = (CPU_LOGITS if forward.device.type == "cpu" else GPU_LOGITS) // (4 * forward.vocabulary_size)
-    reads = max(FEWEST_READS, budget)
+    fitting = (CPU_LOGITS if forward.device.type == "cpu" else GPU_LOGITS) // (4 * forward.vocabulary_size)
+    reads = max(FEWEST_READS, fitting)  # whose logits fit
     if not forward.narrows:  # logits at all tokens
         tokens = min(tokens, reads)
     groups = list(plan.batches(tokens, reads))

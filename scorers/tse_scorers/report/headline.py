@@ -155,7 +155,9 @@ def _no_answer(lines: pd.DataFrame) -> str:
         return f"no ranking: {label} is over other verbs for each model, and there are none that all models have."
     rows = lines[lines["score"].notna()].head(3).to_dict("records")
     scores = ", ".join(f"{row['system']} {with_interval(row, int(row['digits']))}" for row in rows)
-    return f"too few units for an answer; {label}: {scores or 'none could be computed'}."
+    few = not enough_units(lines["n_units_effective"].astype(float)).all() or not rows
+    why = "too few units for an answer" if few else "no ranking without intervals"
+    return f"{why}; {label}: {scores or 'none could be computed'}."
 
 
 def _by_measure(lines: pd.DataFrame) -> Iterator[tuple[Measure, str, pd.DataFrame]]:
@@ -212,5 +214,5 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
             yield f"{start}* Too few different {different} to rely on the interval of {measures}."
         at_end = doubtful["se"].isna() & enough_units(doubtful["n_units_effective"].astype(float))
         for measure, none in doubtful[at_end & doubtful["level"].eq(ALL)].groupby("measure", sort=False):
-            why = "it is at an end of its scale, or undefined without some unit"
+            why = "it is at an end of its scale, undefined without some unit, or no mean"
             yield f"{start}{measure} has no interval, because {why}: {', '.join(none['system'].unique())}."

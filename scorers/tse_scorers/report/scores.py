@@ -61,10 +61,7 @@ def _of_data(results: Results, suite: type[Suite], config: str, rows: pd.DataFra
     measures = {measure.name: measure for measure in suite.measures}
     of = [measures.get(name) or Measure(name, chance=None, headline=False) for name in rows["name"]]
     about = pd.DataFrame(
-        [
-            (m.label, np.nan if m.chance is None else m.chance, m.digits, m.headline and m.bounded, m.over_lemmas)
-            for m in of
-        ],
+        [(m.label, np.nan if m.chance is None else m.chance, m.digits, m.headline, m.over_lemmas) for m in of],
         rows.index, ["measure", "chance", "digits", "headline", "other_lemmas"],
     )  # fmt: skip
     leads, scores = rows["name"].eq(suite.leading().name), rows["score"]

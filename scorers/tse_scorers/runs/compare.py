@@ -87,7 +87,7 @@ def compare(
     """
     results = results if isinstance(results, Results) else Results.load(*results)
     by, measures = ([of] if isinstance(of, str) else list(dict.fromkeys(of)) for of in (by, measures))
-    chosen, of_data = _measures(results, measures), []
+    chosen, of_data, notes = _measures(results, measures), [], list[str]()
     for suite, config in dict.fromkeys(
         (of.signature["suite"], of.signature["config"]) for of in results.records
     ):
@@ -95,7 +95,10 @@ def compare(
         named = (name for name, of in systems.items() if reference in (None, name, of.signature["model"]))
         if asked := chosen[find_suite(suite)]:
             of_data.append((next(named, ""), systems, asked))
-    if not any(name for name, *_ in of_data):
+        elif not measures or not any(chosen.values()):
+            title = find_suite(suite).title_of(config)
+            notes.append(f"Not compared: {title}, because no headline measure of it is a share (0 to 1).")
+    if of_data and not any(name for name, *_ in of_data):
         raise ValueError(unknown_name("model", str(reference), dict.fromkeys(results.systems)))
     for name, systems, _ in of_data if not allow_different else ():  # before the first item is read
         for system, record in systems.items() if name else ():
@@ -104,12 +107,11 @@ def compare(
                     f"{run_otherwise([system], unlike, name)} Run both on the same data with the same options, or "
                     "compare what they share with --allow-different."
                 )
-    notes: list[str] = []
     rows = [row for of in of_data for row in _of_data(*of, by, common_lemmas, notes)]
     lacking = [name for name in measures if name not in {row["measure"] for row in rows}]
     if not rows or lacking or (by and not any(row["kind"] == SCORE for row in rows)):
         on = f" on {', '.join(lacking)}" if lacking else ""
-        more = "" if by else "Add another model, or compare conditions with --by."
+        more = "" if by or not of_data else "Add another model, or compare conditions with --by."
         raise ValueError(f"There is nothing to compare{on}. {' '.join(notes[:1])} {more}".rstrip())
     columns = [*COLUMNS, "kind", *["n_without"] * bool(by)]
     return Comparison(_with_families(pd.DataFrame(rows)).reindex(columns=columns), list(dict.fromkeys(notes)))
@@ -120,7 +122,7 @@ def _measures(results: Results, names: Sequence[str]) -> dict[type[Suite], list[
     suites = dict.fromkeys(find_suite(record.signature["suite"]) for record in results.records)
     known = {suite: [measure for measure in suite.measures if measure.bounded] for suite in suites}
     there = dict.fromkeys(measure.name for measures in known.values() for measure in measures)
-    if unknown := [name for name in names if name not in there]:
+    if there and (unknown := [name for name in names if name not in there]):
         raise ValueError(unknown_name("measure", unknown[0], there))
     return {
         suite: [measure for measure in measures if (measure.name in names if names else measure.headline)]

@@ -58,7 +58,7 @@ class Measure:
         table: the table with its items.
         headline: whether terminal, comparison and page show it unasked; by default where it has no point.
         leads: whether a page's first sentence is about it; by default the first measure does.
-        bounded: whether scores are shares, 0 to 1.
+        bounded: whether scores are shares, 0 to 1; only these are compared between models and conditions.
         levels: the only levels that it has; None for `all` and those of the suite and of the user's own columns.
         words: what it measures, the second line of a heading.
         digits: the decimals with which it is printed.
@@ -433,7 +433,10 @@ class Suite(ABC):
 
     @classmethod
     def estimate(cls, items: pd.DataFrame, measure: Measure, units: Units, found: Estimate) -> Estimate:
-        """Return the score of some items and its precision; `found` is their mean over `units`."""
+        """Return the score of some items and its precision; `found` is their mean over `units`.
+
+        Overridden where a score is no mean, of headline measures: others that share a table are means.
+        """
         kept = items[measure.column].notna().to_numpy()
         (values,), cells, _ = (
             cls.cells([items[kept]], measure, units.of(kept)) if kept.any() else ([None], units, None)

@@ -118,7 +118,7 @@ def score_gaps(
             records = scorer.read_slots(some, reader, progress)
         own[np.ix_(at, known)] = records["verbs"]
         columns = score_columns(whole_words or not cutoffs)
-        scores: dict[str, Any] = {name: records[measure][:, of] for name, (measure, of) in columns.items()}
+        scores: dict[str, Any] = {name: records[measure][:, cut] for name, (measure, cut) in columns.items()}
         if records["tokens"].shape[1]:
             scores["words"] = _texts(scorer, records["tokens"])
             scores["probabilities"] = [*records["probabilities"]]
@@ -145,7 +145,7 @@ def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:
     With `whole`, the whole distribution is the only cut-off.
     """
     cutoffs = [*enumerate([("top", 1.0)] if whole else definitions.CUTOFFS)]
-    return {f"{of}_{side}_{cutoff:g}": (of, place) for of in MEASURES for place, (side, cutoff) in cutoffs}
+    return {f"{name}_{side}_{p:g}": (name, cut) for name in MEASURES for cut, (side, p) in cutoffs}
 
 
 def list_lemmas(
@@ -247,7 +247,7 @@ class GapReader:
         self._cutoffs, self._n_words, self._repeated = cutoffs, n_words, definitions.repeated_forms(ids)
 
     def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
-        """Return the records of these gaps."""
+        """Return the records of gaps; the number of an answer is that of its gap, which has one."""
         import torch
 
         logits = logits[torch.from_numpy(at).to(logits.device)]
