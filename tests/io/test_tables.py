@@ -42,7 +42,7 @@ BAD = {
     "an open quotation mark": ("t.csv", 'a,b\n"1,2\n3,4\n', "row 1 has 1 fields"),
     "semicolons": ("t.csv", "sentence;UID\nAnn, too, ran.;mine\n", r"has 1 \(sentence;UID\)\. Separate .* commas"),
     "two columns of one name": ("t.csv", "a,b,a\n1,2,3\n", "column 'a' is there twice"),
-    "an empty file": ("t.csv", "", "could not be read as csv: No columns"),
+    "an empty file": ("t.csv", "", "could not be read as csv: it is empty"),
     "NUL characters": ("t.csv", "a,b\n1,\0\n", "not UTF-8 text .*NUL character"),
     "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text .*byte 0xff in position 0"),
     "Latin-1": ("t.tsv", "a\nM\xfcller\n".encode("latin-1"), "not UTF-8 text .*byte 0xfc in position 3"),
@@ -237,3 +237,8 @@ def test_different_names_have_different_files(one, other):
         and "/" not in slug(one)
         and slug(one) not in ("", ".", "..")
     )
+
+
+def test_items_are_told_apart_as_they_are_written(tmp_path):
+    (tmp_path / "t.csv").write_text("sentence,item\na,1.1\nb,1.10\nc,\n")
+    assert read_table(tmp_path / "t.csv")["item"].nunique() == 2, "as numbers, they are one"

@@ -118,7 +118,7 @@ def test_folders_that_lack_something(gpt2, tmp_path):
     message = refused(gpt2)
     assert "safetensors found in" in message and "save_pretrained" in message
     for name in ("config.json", "pytorch_model.bin"):
-        assert f"Use the folder that holds all of it: {gpt2}" in refused(gpt2 / name)
+        assert f"Name the folder that holds all: {gpt2}" in refused(gpt2 / name)
 
 
 def test_an_adapter_is_refused_because_its_base_is_elsewhere(gpt2):

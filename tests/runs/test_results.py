@@ -114,7 +114,7 @@ def test_several_suites_are_run_with_one_loaded_model(tmp_path, monkeypatch):
         ({"suite": Agreement}, "expected a suite with its options"),
         ({"suite": Agreement(), "data": PAIRS}, "Both suite and data"),
         ({"data": DatasetDict(test=Dataset.from_pandas(PAIRS))}, "splits test"),
-        ({"data": PAIRS.rename(columns={"sentence_bad": "bad"})}, "those of no suite"),
+        ({"data": PAIRS.rename(columns={"sentence_bad": "bad"})}, "lacks sentence_bad"),
         ({"models": []}, "no model"),
         ({"dtyp": "float32"}, "Did you mean dtype"),
         ({"suite": Regions()}, "data"),

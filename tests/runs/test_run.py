@@ -96,7 +96,8 @@ def test_a_model_that_was_scored_is_known_without_loading_it(tmp_path, monkeypat
         raise AssertionError("it was loaded")
 
     monkeypatch.setattr("tse_scorers.loading.load_with_options", load)
-    assert len(run("tiny-causal", German(limit=1), tmp_path, report=False)) == len(Results.load(tmp_path))
+    found = run("tiny-causal", German(limit=1), tmp_path, report=False)
+    assert len(found.frame) == len(Results.load(tmp_path).frame)
 
 
 @pytest.mark.parametrize(

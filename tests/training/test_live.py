@@ -67,7 +67,7 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
         f"agreement/{measure}{ending}": whole[measure][column]
         for measure in ("tse", "ew", "mw")
         for ending, column in (("", "score"), ("_n", "n"), ("_se", "se"), ("_lemmas", "n_lemmas"))
-        if (measure, ending) != ("tse", "_lemmas")
+        if (measure, ending) != ("tse", "_lemmas") and not np.isnan(whole[measure][column])
     }
     assert evaluation.keys == ("agreement/tse", "agreement/ew", "agreement/mw")
     assert evaluation(model, tokenizer) == scores
@@ -127,7 +127,7 @@ def test_a_loop_may_stream_logits_into_the_metric():
         ({"suites": [German(), German(limit=1)]}, "expected suites of different names"),
         ({"suites": [German()], "budget": 5}, "smallest part"),
         ({"budget": 0}, "at least 1"),
-        ({"budget": "5"}, r"budget is '5' \(str\); .*whole number"),
+        ({"budget": "5"}, r"budget is '5'; expected a whole number"),
         ({"budgt": 5}, r"Unknown option 'budgt'; .* Did you mean budget\?"),
     ],
 )

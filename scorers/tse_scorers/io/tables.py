@@ -37,10 +37,17 @@ def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.Da
                 "fields by commas (.csv) or tabs (.tsv), and put texts that contain one in double quotes"
             )
     missing = {column: ["", "nan", "NaN"] for column in header if column not in texts}
-    return pd.read_csv(
+    frame = pd.read_csv(
         io.StringIO(text), sep=separator, keep_default_na=False, na_values=missing,
         dtype=dict.fromkeys(texts, str), index_col=False,
     )  # fmt: skip
+    for name in {"item", "cluster"}.intersection(header).difference(texts):
+        cells = pd.Series([row[header.index(name)] for row in rows], dtype=object).replace(
+            missing[name], None
+        )
+        if frame[name].nunique() != cells.nunique():  # 1.1 and 1.10 are two
+            frame[name] = cells
+    return frame
 
 
 def _read_json(path: Path, _: Collection[str]) -> pd.DataFrame:

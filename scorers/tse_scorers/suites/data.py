@@ -47,6 +47,7 @@ def read(data: Any, texts: Collection[str] = ()) -> pd.DataFrame:
     if isinstance(data, Mapping):
         raise ValueError(f"data is a DatasetDict with the splits {', '.join(data)}. Give one of them.")
     frame = pd.DataFrame(data) if isinstance(data, list | pd.DataFrame) else data.to_pandas()
+    frame = frame if frame.columns.nlevels > 1 else frame.set_axis([*map(str, frame)], axis=1)
     if not frame.columns.is_unique:
         raise ValueError(f"data has two columns of one name: {', '.join(map(str, frame))}. Rename one.")
     return frame.reset_index(drop=True)
