@@ -23,7 +23,7 @@ CEILINGS = {  # room: (lines, where they shall be)
     f"{PACKAGE}/io": (985, 600),  # has taken reading of runs from report
     f"{PACKAGE}/suites": (3_287, 3_000),  # has taken from statistics what a unit is
     f"{PACKAGE}/papers": (1_197, 1_200),
-    f"{PACKAGE}/report": (1_764, 1_600),  # has taken tables that fit a narrow terminal, and a figure for each suite of a paper
+    f"{PACKAGE}/report": (1_764, 1_600),  # has taken tables that fit a narrow terminal
     f"{PACKAGE}/runs": (1_145, 700),  # has taken the notice of revisions with the same scores
     f"{PACKAGE}/training": (491, 450),
     PACKAGE: (1_938, 1_650),  # has taken the command (500) and publishing (300)
