@@ -155,8 +155,8 @@ def _no_answer(lines: pd.DataFrame) -> str:
         return f"no ranking: {label} is over other verbs for each model, and there are none that all models have."
     rows = lines[lines["score"].notna()].head(3).to_dict("records")
     scores = ", ".join(f"{row['system']} {with_interval(row, int(row['digits']))}" for row in rows)
-    few = not enough_units(lines["n_units_effective"].astype(float)).all() or not rows
-    why = "too few units for an answer" if few else "no ranking without intervals"
+    is_bare = lines["ci_low"].isna().all() and enough_units(lines["n_units_effective"].astype(float)).all()
+    why = "no ranking without intervals" if is_bare and rows else "too few units for an answer"
     return f"{why}; {label}: {scores or 'none could be computed'}."
 
 
