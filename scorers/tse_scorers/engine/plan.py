@@ -157,10 +157,10 @@ def prefix_rows(texts: Sequence[list[int]], capacity: int | None) -> tuple[list[
     return rows, nodes
 
 
-def n_shared(text: Sequence[int], other: Sequence[int]) -> int:
-    """Return how many first tokens two texts share."""
-    pairs = enumerate(zip(text, other, strict=False))
-    return next((n for n, (one, two) in pairs if one != two), min(len(text), len(other)))
+def n_shared(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how many items (tokens, words) two lists share at their start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def capacity_for(texts: Sequence[list[int]]) -> int | None:

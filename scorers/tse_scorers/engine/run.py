@@ -110,7 +110,6 @@ def run(
     return records
 
 
-@torch.no_grad()
 def _answer(forward: Forward, plan: Plan, group: list[Row], reader: Reader, records: NDArray[Any]) -> None:
     """Answer a batch, or its two halves if it does not fit into memory."""
     try:

@@ -187,9 +187,8 @@ def unreachable() -> str:
     try:
         session: Any = get_session()
         session.head(constants.ENDPOINT, timeout=5)
-    except (
-        Exception
-    ) as error:  # the HTTP libraries of huggingface_hub and their errors change; offline mode is one
+    # The HTTP libraries of huggingface_hub and their errors change; offline mode is one.
+    except Exception as error:
         return f"the Hub does not answer ({' '.join(str(error).split()) or type(error).__name__})"
     return ""
 

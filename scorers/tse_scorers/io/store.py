@@ -116,12 +116,9 @@ class Record:
         """
         if tables is not None:
             earlier, is_known = read_record(self.folder), self.signature.get("revision") is not None
-            if not (
-                is_known and earlier and earlier.signature == self.signature
-            ):  # else another process's, the same
-                (self.folder / RECORD_FILE).unlink(
-                    missing_ok=True
-                )  # from here on, the folder is not complete
+            # Another process may have written the same; else the folder is not complete from here on.
+            if not (is_known and earlier and earlier.signature == self.signature):
+                (self.folder / RECORD_FILE).unlink(missing_ok=True)
             for path in self.folder.glob("*.parquet"):
                 if path.stem not in tables:
                     path.unlink(missing_ok=True)

@@ -42,9 +42,8 @@ def _read_csv(path: Path, texts: Collection[str], separator: str = ",") -> pd.Da
         dtype=dict.fromkeys(texts, str), index_col=False,
     )  # fmt: skip
     for name in {"item", "cluster"}.intersection(header).difference(texts):
-        cells = pd.Series([row[header.index(name)] for row in rows], dtype=object).replace(
-            missing[name], None
-        )
+        written = pd.Series([row[header.index(name)] for row in rows], dtype=object)
+        cells = written.replace(missing[name], None)
         if frame[name].nunique() != cells.nunique():  # 1.1 and 1.10 are two
             frame[name] = cells
     return frame

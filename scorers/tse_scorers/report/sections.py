@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..engine.plan import n_shared
 from ..io.store import Record
 from ..results import Results
 from ..runs.comparable import same_revisions
@@ -189,14 +189,10 @@ def split_pair(good: str, bad: str) -> Split:
     ('The author ', 'laughs', 'laugh', '.')
     """
     one, other = (re.findall(r"[\w'’-]+|\W", text) for text in (good, bad))
-    start = _n_shared(one, other)
-    end = _n_shared(one[start:][::-1], other[start:][::-1])
+    start = n_shared(one, other)
+    end = n_shared(one[start:][::-1], other[start:][::-1])
     right, wrong = ("".join(words[start : len(words) - end]).strip() for words in (one, other))
     return "".join(one[:start]), right, wrong, "".join(one[len(one) - end :])
-
-
-def _n_shared(one: Sequence[str], other: Sequence[str]) -> int:
-    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
 
 
 def wrong_items(items: Mapping[str, pd.DataFrame], measure: Measure, name: str) -> list[Block]:

@@ -9,7 +9,6 @@ assignment) are fixed and have the same weight. Rank correlations with people ha
 smooth enough.
 """
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -141,8 +140,7 @@ class German(Suite):
         """Return the mean over cells from exact fractions: cells that are equal have equal ranks."""
         estimate = super().estimate(items, measure, units, found)
         sums = items.groupby("cell", sort=False)[["credit", "n_comparisons"]].sum()
-        shares = (sums["credit"] / sums["n_comparisons"])[sums["n_comparisons"] > 0]
-        return estimate._replace(mean=float(shares.mean()) if len(shares) else math.nan)
+        return estimate._replace(mean=float((sums["credit"] / sums["n_comparisons"]).mean()))
 
     @classmethod
     def rows(cls, tables: Tables, levels: Any = ()) -> list[Row]:

@@ -10,13 +10,12 @@ whether a pair is the released one. Pairs of one's own bring the columns.
 
 import difflib
 import zlib
-from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 
+from ..engine.plan import n_shared
 from ..io.bundle import bundle_path
 from ..io.tables import refuse, require_boolean
 
@@ -93,12 +92,6 @@ def shared_start(good: str, bad: str) -> tuple[str, str, str]:
     one, other = good.split(), bad.split()
     same = min(n_shared(one, other), len(one) - 1, len(other) - 1)
     return " ".join(one[:same]), " ".join(one[same:]), " ".join(other[same:])
-
-
-def n_shared(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return how many items two lists share at their start."""
-    pairs = zip(one, other, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 FUNCTION_WORDS = frozenset(
